@@ -1,0 +1,25 @@
+"""The command line: `prefpath COMMAND`. One file a command; `app` holds what they share."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from prefpath.cli.app import app, error_console
+from prefpath.errors import PrefpathError
+
+_COMMANDS: tuple[str, ...] = ()
+for _name in _COMMANDS:
+    import_module(f"prefpath.cli.{_name}")
+
+
+def main() -> None:
+    """Entry point: errors made on purpose are shown without a traceback, with exit code 2."""
+    try:
+        app()
+    except PrefpathError as error:
+        error_console.print(f"error: {error}", style="red", markup=False, highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        error_console.print("stopped")
+        sys.exit(130)

@@ -1,0 +1,86 @@
+"""Errors that say what was found, where, what was expected, and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+_ROWS_SHOWN = 5
+
+
+class PrefpathError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class VoteError(PrefpathError, ValueError):
+    """The votes (or what belongs to them: weights, features) cannot be used as they are.
+
+    Parameters
+    ----------
+    what : str
+        What was found, in the user's own words and labels.
+    rows : sequence of int, optional
+        Where: row numbers, counted from 1 (a CSV header is not counted).
+    expected : str, optional
+        What would have been accepted.
+    remedy : str, optional
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(VoteError("2 votes have a negative weight", rows=[3, 9],
+    ...                 expected="weights of at least 0", remedy="fix or drop these rows"))
+    2 votes have a negative weight
+      where:    rows 3, 9
+      expected: weights of at least 0
+      remedy:   fix or drop these rows
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        rows: Sequence[int] | np.ndarray | None = None,
+        expected: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.what = what
+        self.rows = () if rows is None else tuple(int(row) for row in rows)
+        self.expected = expected
+        self.remedy = remedy
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        lines = [self.what]
+        if self.rows:
+            lines.append(f"  where:    {name_rows(self.rows)}")
+        if self.expected:
+            lines.append(f"  expected: {self.expected}")
+        if self.remedy:
+            lines.append(f"  remedy:   {self.remedy}")
+        return "\n".join(lines)
+
+
+class MissingExtra(PrefpathError, ImportError):
+    """An optional library is needed for this; the message says which extra installs it."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {library}: pip install 'prefpath[{extra}]'")
+
+
+class VoteWarning(UserWarning):
+    """Something in the votes was left out or cannot be identified; nothing is left unsaid."""
+
+
+def name_rows(rows: Sequence[int]) -> str:
+    """Name rows for a person: the first few, and how many more there are.
+
+    >>> name_rows([4])
+    'row 4'
+    >>> name_rows([1, 2, 3, 4, 5, 6, 7])
+    'rows 1, 2, 3, 4, 5 and 2 more'
+    """
+    shown = ", ".join(str(int(row)) for row in rows[:_ROWS_SHOWN])
+    more = len(rows) - _ROWS_SHOWN
+    return f"row{'s' if len(rows) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")

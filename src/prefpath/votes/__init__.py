@@ -1,0 +1,5 @@
+"""From anything a user has to `Votes`: read, check, encode."""
+
+from prefpath.votes.votes import Votes
+
+__all__ = ["Votes"]
