@@ -1,0 +1,36 @@
+"""Where the real data are, and hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The machine is shared: a slow example is not a failed one.
+settings.register_profile("default", deadline=None, max_examples=40)
+settings.load_profile("default")
+
+
+def _data_folder() -> Path:
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("PREFPATH_DATA", beside))
+
+
+def _folder_or_skip(folder: Path) -> Path:
+    if not folder.is_dir():
+        pytest.skip(f"no folder {folder}: set PREFPATH_DATA to run this test")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of real votes, or a skip that says how to provide it."""
+    return _folder_or_skip(_data_folder())
+
+
+@pytest.fixture(scope="session")
+def golden_dir() -> Path:
+    """Folder of paths computed by the paper's published code."""
+    return _folder_or_skip(_data_folder().parent / "golden")
