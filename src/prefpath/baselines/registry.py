@@ -1,0 +1,50 @@
+"""Every baseline by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prefpath.baselines.base import Baseline
+from prefpath.baselines.boosted_trees import DART, GBDT
+from prefpath.baselines.borda import Borda
+from prefpath.baselines.bradley_terry import BradleyTerry
+from prefpath.baselines.crowd_bt import CrowdBT
+from prefpath.baselines.elo import Elo
+from prefpath.baselines.hodge_rank import HodgeRank
+from prefpath.baselines.rank_boost import RankBoost
+from prefpath.baselines.rank_centrality import RankCentrality
+from prefpath.baselines.rank_net import RankNet
+from prefpath.baselines.rank_svm import RankSVM
+from prefpath.baselines.urlr import URLR
+from prefpath.errors import PrefpathError
+
+BASELINES: dict[str, Callable[..., Baseline]] = {
+    "ranksvm": RankSVM,
+    "rankboost": RankBoost,
+    "ranknet": RankNet,
+    "gbdt": GBDT,
+    "dart": DART,
+    "urlr": URLR,
+    "hodgerank": HodgeRank,
+    "bradley-terry": BradleyTerry,
+    "rank-centrality": RankCentrality,
+    "borda": Borda,
+    "elo": Elo,
+    "crowdbt": CrowdBT,
+}
+
+
+def make_baseline(name: str, **params: Any) -> Baseline:
+    """A baseline by its name, in any case.
+
+    Examples
+    --------
+    >>> make_baseline("RankSVM", C=1.0)
+    RankSVM(n_folds=5, folds='auto', random_state=0, C=1.0)
+    """
+    factory = BASELINES.get(name.lower())
+    if factory is None:
+        known = ", ".join(BASELINES)
+        raise PrefpathError(f"there is no baseline {name!r}; the baselines are {known}")
+    return factory(**params)
