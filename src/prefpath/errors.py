@@ -62,6 +62,10 @@ class VoteError(PrefpathError, ValueError):
         return "\n".join(lines)
 
 
+class SettingError(VoteError):
+    """A setting (a loss, a step, a time, a rate) cannot be used as it is."""
+
+
 class MissingExtra(PrefpathError, ImportError):
     """An optional library is needed for this; the message says which extra installs it."""
 

@@ -20,7 +20,8 @@ def build_frame(columns: Columns, library: str | None) -> Any:
     chosen = library or next((name for name in _LIBRARIES if find_spec(name)), None)
     if chosen is None:
         raise MissingExtra("pandas, Polars or PyArrow", "frames", "a result as a data frame")
-    return nw.from_dict(dict(columns), backend=chosen).to_native()
+    backend: Any = chosen
+    return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def library_of(frame: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,8 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 Digits = tuple[NDArray[Any], ...]
 
+_CHUNK = 2**22
+
 
 @dataclass(frozen=True)
 class CodedVotes:
@@ -29,6 +33,84 @@ class CodedVotes:
     weight: FloatArray
     count: CodeArray
     position_known: BoolArray
+
+    def take(self, rows: BoolArray | IntArray) -> CodedVotes:
+        """The votes of some rows (a mask, or positions in ascending order)."""
+        ends = np.concatenate([[0], np.cumsum(rows)]) if rows.dtype == bool else None
+        offsets = np.searchsorted(rows, self.offsets) if ends is None else ends[self.offsets]
+        return CodedVotes(
+            offsets=offsets.astype(np.int64),
+            left=self.left[rows],
+            right=self.right[rows],
+            choice=self.choice[rows],
+            weight=self.weight[rows],
+            count=self.count[rows],
+            position_known=self.position_known[rows],
+        )
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """How a vote is packed into one integer, so that sorting it is sorting the votes.
+
+    The digits are annotator, left, right, level of choice, and whether the position is known.
+    """
+
+    n_annotators: int
+    n_items: int
+    n_levels: int
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        return (
+            max(self.n_annotators, 1),
+            max(self.n_items, 1),
+            max(self.n_items, 1),
+            max(self.n_levels, 1),
+            2,
+        )
+
+    @property
+    def fits(self) -> bool:
+        """Whether every vote has a key of 62 bits."""
+        return math.prod(self.radices) < 2**62
+
+    def pack(self, digits: Digits) -> IntArray:
+        key = digits[0].astype(np.int64)
+        for digit, radix in zip(digits[1:], self.radices[1:], strict=True):
+            key *= radix
+            key += digit
+        return key
+
+    def pack_sql(self, digits: Sequence[str]) -> str:
+        """The same key as an SQL expression of BIGINT digits."""
+        key = digits[0]
+        for digit, radix in zip(digits[1:], self.radices[1:], strict=True):
+            key = f"({key}) * {radix} + ({digit})"
+        return key
+
+    def unpack(
+        self, key: IntArray, weight: FloatArray, count: CodeArray, levels: FloatArray
+    ) -> CodedVotes:
+        """Votes of sorted, distinct keys; `levels` are the choices their level digits mean."""
+        stride = math.prod(self.radices[1:])
+        coded = CodedVotes(
+            offsets=np.searchsorted(key, np.arange(self.n_annotators + 1) * stride),
+            left=np.empty(len(key), np.int32),
+            right=np.empty(len(key), np.int32),
+            choice=np.empty(len(key)),
+            weight=weight,
+            count=count,
+            position_known=np.empty(len(key), bool),
+        )
+        for start in range(0, len(key), _CHUNK):  # in pieces: five digits are five arrays
+            part = slice(start, start + _CHUNK)
+            rest, coded.position_known[part] = np.divmod(key[part], 2)
+            rest, level = np.divmod(rest, self.radices[3])
+            coded.choice[part] = levels[level]
+            rest, coded.right[part] = np.divmod(rest, self.radices[2])
+            coded.left[part] = rest % self.radices[1]
+        return coded
 
 
 def as_labels(values: ArrayLike, name: str) -> Labels:
@@ -62,14 +144,14 @@ def encode_labels(labels: Labels, known: Labels | None, name: str) -> tuple[Labe
 
     `known` fixes the dictionary (its order is kept); a label outside it is an error.
     """
-    distinct, codes = np.unique(labels, return_inverse=True)
+    distinct, place_of = np.unique(labels, return_inverse=True)
     if known is None:
-        return distinct, codes.astype(np.int32)
+        return distinct, place_of.astype(np.int32)
     place = {label: code for code, label in enumerate(known.tolist())}
     if len(place) != len(known):
         raise VoteError(f"the list of {name}s repeats a label", expected="each label once")
     translation = np.array([place.get(label, -1) for label in distinct.tolist()], dtype=np.int32)
-    codes = translation[codes] if len(distinct) else np.zeros(0, np.int32)
+    codes = translation[place_of] if len(distinct) else np.zeros(0, np.int32)
     unknown = codes < 0
     if unknown.any():
         raise VoteError(
@@ -101,59 +183,33 @@ def sort_and_merge(
     if swap.any():
         left, right = np.where(swap, right, left), np.where(swap, left, right)
         choice = np.where(swap, -choice, choice)
-    levels, level = np.unique(choice, return_inverse=True)
-    radices = (max(n_annotators, 1), max(n_items, 1), max(n_items, 1), max(len(levels), 1), 2)
+    levels, level = np.unique(choice + 0.0, return_inverse=True)  # -0.0 is 0.0
+    layout = KeyLayout(n_annotators, n_items, len(levels))
     digits: Digits = (annotator, left, right, level, position_known)
-    if np.prod(np.array(radices, dtype=float)) < 2.0**62:
-        key = _pack(digits, radices)
-        distinct, total, count = _merge_packed(key, weight)
-        digits = _unpack(distinct, radices)
-    else:
-        order, starts = _lexicographic(digits)
-        digits = tuple(digit[order][starts] for digit in digits)
-        count = np.diff(np.append(starts, len(order)))
-        total = count.astype(float) if weight is None else np.add.reduceat(weight[order], starts)
-    return CodedVotes(
-        offsets=np.searchsorted(digits[0], np.arange(n_annotators + 1)).astype(np.int64),
-        left=digits[1].astype(np.int32),
-        right=digits[2].astype(np.int32),
-        choice=levels[digits[3]],
-        weight=total,
-        count=count.astype(np.int32),
-        position_known=digits[4].astype(bool),
-    )
+    if layout.fits:
+        return layout.unpack(*merge_keys(layout.pack(digits), weight), levels)
+    return _merge_lexicographically(digits, weight, levels, n_annotators)
 
 
-def _pack(digits: Digits, radices: tuple[int, ...]) -> IntArray:
-    key = digits[0].astype(np.int64)
-    for digit, radix in zip(digits[1:], radices[1:], strict=True):
-        key *= radix
-        key += digit
-    return key
-
-
-def _unpack(key: IntArray, radices: tuple[int, ...]) -> Digits:
-    digits: list[NDArray[Any]] = []
-    for radix in reversed(radices[1:]):
-        key, digit = np.divmod(key, radix)
-        digits.append(digit)
-    return (key, *reversed(digits))
-
-
-def _merge_packed(
-    key: IntArray, weight: FloatArray | None
-) -> tuple[IntArray, FloatArray, IntArray]:
-    """Distinct keys in order, their summed weights and their counts."""
-    if weight is None:  # sorting the keys themselves is several times faster than an argsort
+def merge_keys(
+    key: IntArray, weight: FloatArray | None, count: IntArray | None = None
+) -> tuple[IntArray, FloatArray, CodeArray]:
+    """Distinct keys in order, their summed weights and their counts; `key` may be overwritten."""
+    if weight is None and count is None:  # sorting the keys themselves is far faster
         key.sort()
         starts = _run_starts(key)
-        count = np.diff(np.append(starts, len(key)))
-        return key[starts], count.astype(float), count
+        distinct = key if len(starts) == len(key) else key[starts]
+        times = np.diff(starts, append=len(key)).astype(np.int32)
+        return distinct, times.astype(float), times
     order = np.argsort(key, kind="stable")
     key = key[order]
     starts = _run_starts(key)
-    count = np.diff(np.append(starts, len(key)))
-    return key[starts], np.add.reduceat(weight[order], starts), count
+    if count is None:
+        times = np.diff(starts, append=len(key)).astype(np.int32)
+    else:
+        times = np.add.reduceat(count[order], starts).astype(np.int32)
+    total = times.astype(float) if weight is None else np.add.reduceat(weight[order], starts)
+    return key[starts], total, times
 
 
 def _run_starts(key: IntArray) -> IntArray:
@@ -163,12 +219,25 @@ def _run_starts(key: IntArray) -> IntArray:
     return np.flatnonzero(first)
 
 
-def _lexicographic(digits: Digits) -> tuple[IntArray, IntArray]:
-    """Order and run starts where the packed key would not fit 62 bits."""
+def _merge_lexicographically(
+    digits: Digits, weight: FloatArray | None, levels: FloatArray, n_annotators: int
+) -> CodedVotes:
+    """The same where a packed key would not fit 62 bits."""
     order = np.lexsort(digits[::-1])
     changed = np.zeros(len(order), dtype=bool)
     changed[:1] = True
     for digit in digits:
         ordered = digit[order]
         changed[1:] |= ordered[1:] != ordered[:-1]
-    return order, np.flatnonzero(changed)
+    starts = np.flatnonzero(changed)
+    annotator, left, right, level, known = (digit[order][starts] for digit in digits)
+    count = np.diff(starts, append=len(order)).astype(np.int32)
+    return CodedVotes(
+        offsets=np.searchsorted(annotator, np.arange(n_annotators + 1)),
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        choice=levels[level],
+        weight=count.astype(float) if weight is None else np.add.reduceat(weight[order], starts),
+        count=count,
+        position_known=known.astype(bool),
+    )

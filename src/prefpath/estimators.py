@@ -1,0 +1,370 @@
+"""`PreferenceModel`: votes in; rankings, annotators and predictions out. scikit-learn's manners."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from prefpath.errors import SettingError, VoteError, VoteWarning
+from prefpath.fit import Solver, solve
+from prefpath.frames import build_frame
+from prefpath.leaderboard import annotator_columns, ranking_columns
+from prefpath.model.design import Floats
+from prefpath.model.features import ItemFeatures, as_item_features
+from prefpath.model.losses import Loss, as_loss
+from prefpath.model.penalties import Penalty
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.predict import Comparisons, state_margins
+from prefpath.selection.criteria import Criterion, mismatch_ratio
+from prefpath.selection.cross_validation import CrossValidation, Rule, cross_validate
+from prefpath.selection.folds import Over, make_folds
+from prefpath.solver.grid import make_grid
+from prefpath.solver.lbi import Common, Progress
+from prefpath.votes import Votes, read_votes
+from prefpath.votes.check import check_choices
+from prefpath.votes.graph import connected_components, saw_one_order
+
+
+class PreferenceModel(BaseEstimator):  # type: ignore[misc]
+    """A common ranking, and who deviates from it, at the time cross-validation picks.
+
+    Parameters
+    ----------
+    loss, penalty, position_bias, common_position, kappa, balance, solver, common, n_times, t_ratio
+        As in `fit_path`.
+    features : array, frame or ItemFeatures, optional
+        Features of the items: an array in the order of the votes' items, or a table with a
+        column "item" (which may know items nobody has compared yet: they can be predicted).
+    group : str, optional
+        Column of the votes to use as the annotator, such as "occupation".
+    cv : int
+        Number of folds; 0 takes no cross-validation and stops at the end of the path.
+    cv_over : {"votes", "items", "annotators"}
+        What is held out: known items, new items (needs features) or new annotators.
+    criterion : {"mismatch", "log-loss"}
+        What is held against a prediction.
+    rule : {"best", "one-standard-error"}
+        Smallest error, or the smallest t within one standard error of it.
+    random_state : int, optional
+        Seed of the folds.
+    n_threads : int, optional
+        One for each processor by default.
+
+    Attributes
+    ----------
+    votes_ : Votes
+    path_ : Path
+    cv_ : CrossValidation or None
+    t_ : float
+        The time chosen.
+    n_features_in_ : int
+        Number of item features (only with features).
+
+    Examples
+    --------
+    >>> from prefpath.simulate import simulate_crowd
+    >>> crowd = simulate_crowd(2000, 20, 5, deviants=1, clickers=1, seed=0)
+    >>> model = PreferenceModel().fit(crowd.votes)
+    >>> len(model.ranking())
+    5
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "bradley-terry",
+        features: Any = None,
+        penalty: str | Penalty | None = None,
+        position_bias: bool = True,
+        common_position: bool = False,
+        kappa: float = 20.0,
+        balance: bool = False,
+        group: str | None = None,
+        solver: Solver = "lbi",
+        common: Common = "flow",
+        n_times: int = 50,
+        t_ratio: float = 50.0,
+        cv: int = 5,
+        cv_over: Over = "votes",
+        criterion: Criterion = "mismatch",
+        rule: Rule = "best",
+        random_state: int | None = 0,
+        n_threads: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.features = features
+        self.penalty = penalty
+        self.position_bias = position_bias
+        self.common_position = common_position
+        self.kappa = kappa
+        self.balance = balance
+        self.group = group
+        self.solver = solver
+        self.common = common
+        self.n_times = n_times
+        self.t_ratio = t_ratio
+        self.cv = cv
+        self.cv_over = cv_over
+        self.criterion = criterion
+        self.rule = rule
+        self.random_state = random_state
+        self.n_threads = n_threads
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> PreferenceModel:
+        """Fit the path and choose where to stop.
+
+        Parameters
+        ----------
+        X : Votes, path of a file, or frame
+            Votes; anything `read_votes` takes; or, with `y`, a frame of annotator, left, right.
+        y : array-like, optional
+            Choices, where X does not hold them.
+        sample_weight : array-like, optional
+            Weights, with `y`.
+        """
+        self.votes_ = self._votes_of(X, y, sample_weight)
+        self.features_ = as_item_features(self.features, self.votes_.items)
+        if self.features_ is not None:
+            self.n_features_in_ = self.features_.matrix.shape[1]
+        self.component_ = connected_components(self.votes_)
+        self._say_what_cannot_be_known()
+        problem = self._problem()
+        self.path_ = self._solve(problem, progress)
+        self.cv_ = self._cross_validate(problem, self.path_) if self.cv else None
+        self.t_ = float(self.path_.times[-1]) if self.cv_ is None else self.cv_.choose(self.rule)
+        self.classes_ = np.array([-1, 1])
+        return self
+
+    def stop_at(self, t: float) -> PreferenceModel:
+        """Stop at another time; everything the model says is then said at that time."""
+        check_is_fitted(self)
+        if not (np.isfinite(t) and t > 0):
+            raise SettingError(f"t is {t}", expected="a time above 0")
+        self.t_ = float(t)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Margin of each comparison: above 0 the left item is expected to win.
+
+        X is `Votes` or a frame of left, right and, where known, annotator. An annotator the
+        model has not seen gets the common score; an item it has not seen needs features.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Votes):
+            frame: dict[str, Any] = {
+                "annotator": X.annotators[X.annotator],
+                "left": X.items[X.left],
+                "right": X.items[X.right],
+            }
+            return self._margins(frame, X.position_known)
+        table = nw.from_native(X, eager_only=True)
+        for column in ("left", "right"):
+            if column not in table.columns:
+                raise VoteError(
+                    f"the comparisons have no column {column!r}",
+                    expected="columns left, right and, where known, annotator",
+                )
+        frame = {name: table[name].to_numpy() for name in table.columns}
+        return self._margins(frame, np.ones(len(table), dtype=bool))
+
+    def predict(self, X: Any) -> Floats:
+        """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
+        return np.sign(self.decision_function(X)).astype(int)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability that the right and that the left item is chosen, in this order."""
+        left = as_loss(self.loss).probability(self.decision_function(X))
+        return np.column_stack((1.0 - left, left))
+
+    def score(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Share of votes whose sign is predicted right; ties and margins of 0 count one half."""
+        margin = self.decision_function(X)
+        if y is None:
+            votes = X if isinstance(X, Votes) else None
+            if votes is None:
+                raise SettingError("score needs the choices", expected="Votes, or a frame and y")
+            choice, weight = votes.choice, votes.weight
+        else:
+            choice = check_choices(np.asarray(y))
+            weight = np.ones(len(choice))
+        if sample_weight is not None:
+            weight = np.asarray(sample_weight, dtype=float)
+        return 1.0 - mismatch_ratio(margin, choice, weight)
+
+    def ranking(self, annotator: Any = None) -> Any:
+        """The leaderboard as a frame in the user's own library; of one annotator, if named."""
+        check_is_fitted(self)
+        return build_frame(self.ranking_columns(annotator), self.votes_.frame_library)
+
+    def ranking_columns(self, annotator: Any = None) -> dict[str, Any]:
+        """The leaderboard as columns."""
+        if annotator is None:
+            scores = self.path_.scores(self.t_)
+        else:
+            label = self.votes_.annotators[self.votes_.annotator_code(annotator)]
+            scores = self.path_.personal_scores(label, self.t_)
+        return ranking_columns(self.votes_, scores, self.component_)
+
+    def annotators(self) -> Any:
+        """Everything known of each annotator, as a frame in the user's own library."""
+        check_is_fitted(self)
+        return build_frame(self.annotator_columns(), self.votes_.frame_library)
+
+    def annotator_columns(self) -> dict[str, Any]:
+        """Everything known of each annotator, as columns; those who stand out first."""
+        return annotator_columns(self.votes_, self.path_, self.t_)
+
+    def _votes_of(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Votes:
+        if isinstance(X, Votes):
+            return X
+        if y is None:
+            return read_votes(X, group=self.group)
+        table = nw.from_native(X, eager_only=True)
+        library = nw.get_native_namespace(table).__name__
+        who = self.group or "annotator"
+        missing = [name for name in (who, "left", "right") if name not in table.columns]
+        if missing:
+            raise VoteError(
+                f"X has no column {missing[0]!r}", expected=f"columns {who}, left and right"
+            )
+        votes = Votes.from_arrays(
+            table[who].to_numpy(),
+            table["left"].to_numpy(),
+            table["right"].to_numpy(),
+            np.asarray(y),
+            sample_weight,
+        )
+        object.__setattr__(votes, "frame_library", library)
+        return votes
+
+    def _problem(self) -> Problem:
+        features = None if self.features_ is None else self.features_.of(self.votes_.items)
+        return Problem.build(
+            self.votes_,
+            loss=self.loss,
+            penalty=self.penalty,
+            features=features,
+            position_bias=self.position_bias and bool(self.votes_.position_known.any()),
+            common_position=self.common_position,
+            kappa=self.kappa,
+            balance=self.balance,
+        )
+
+    def _solve(self, problem: Problem, progress: Progress | None) -> Path:
+        return solve(
+            problem,
+            make_grid(None, self.n_times, self.t_ratio),
+            solver=self.solver,
+            common=self.common,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+
+    def _cross_validate(self, problem: Problem, path: Path) -> CrossValidation:
+        if self.cv_over == "items" and self.features is None:
+            raise SettingError(
+                "folds over items without features",
+                expected="features of the items, from which a new item's score follows",
+                remedy='pass features=..., or cv_over="votes"',
+            )
+        folds = make_folds(self.votes_, self.cv, over=self.cv_over, random_state=self.random_state)
+        return cross_validate(
+            problem,
+            path,
+            folds,
+            criterion=self.criterion,
+            solver=self.solver,
+            common=self.common,
+            n_threads=self.n_threads,
+        )
+
+    def _say_what_cannot_be_known(self) -> None:
+        votes = self.votes_
+        n_components = int(self.component_.max()) + 1
+        if n_components > 1 and self.features is None:
+            _warn(
+                f"the items fall into {n_components} groups that were never compared with each "
+                "other: ranks hold within a group only (column component of the ranking)"
+            )
+        if votes.n_annotators == 1:
+            _warn("there is one annotator: nobody to differ from; read the common ranking only")
+        if self.position_bias and not votes.position_known.any():
+            _warn("left and right are unknown in these votes: no position bias is estimated")
+        elif self.position_bias:
+            one = np.flatnonzero(saw_one_order(votes))
+            if len(one):
+                names = ", ".join(str(votes.annotators[u]) for u in one[:3])
+                _warn(
+                    f"{len(one)} annotators ({names}{', ...' if len(one) > 3 else ''}) saw every "
+                    "item on one side only: the votes alone cannot tell their position bias "
+                    "from their taste"
+                )
+
+    def _margins(self, frame: dict[str, Any], position_known: Any) -> Floats:
+        items = _Lookup(self.votes_.items)
+        left, right = items.codes(frame["left"]), items.codes(frame["right"])
+        theta, features = self.path_.scores(self.t_), self.path_.features
+        if (left < 0).any() or (right < 0).any():
+            left, right, theta, features = self._with_new_items(frame, left, right)
+        if "annotator" in frame:
+            annotator = _Lookup(self.votes_.annotators).codes(frame["annotator"])
+        else:
+            annotator = np.full(len(left), -1)
+        asked = Comparisons(annotator, left, right, position_known)
+        return state_margins(
+            asked,
+            theta=theta,
+            deviation=self.path_.deviation(self.t_),
+            bias=self.path_.position_bias(self.t_),
+            common_bias=self.path_.common_position_at(self.t_),
+            features=features,
+        )
+
+    def _with_new_items(
+        self, frame: dict[str, Any], left: Any, right: Any
+    ) -> tuple[Any, Any, Floats, Floats]:
+        """Codes, scores and features over all items the feature table knows."""
+        known: ItemFeatures | None = self.features_
+        table = _Lookup(self.votes_.items if known is None else known.items)
+        left, right = table.codes(frame["left"]), table.codes(frame["right"])
+        unknown = (left < 0) | (right < 0)
+        if known is None or unknown.any():
+            side = "left" if unknown.any() and left[unknown.argmax()] < 0 else "right"
+            raise VoteError(
+                f"item {frame[side][unknown.argmax()]!r} is not in the fitted votes",
+                rows=np.flatnonzero(unknown) + 1,
+                expected="an item of the votes, or one whose features are known",
+                remedy="fit with features=... that describe the new items too",
+            )
+        return left, right, known.matrix @ self.path_.common_at(self.t_), known.matrix
+
+
+class _Lookup:
+    """Codes of labels; -1 for a label that is not there."""
+
+    def __init__(self, labels: Any) -> None:
+        self._code = {label: code for code, label in enumerate(labels.tolist())}
+
+    def codes(self, labels: Any) -> Any:
+        values = np.asarray(labels).tolist()
+        return np.array([self._code.get(label, -1) for label in values], dtype=np.int64)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, VoteWarning, stacklevel=4)

@@ -1,0 +1,132 @@
+"""`fit_path`: votes in, regularization path out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from prefpath.errors import SettingError
+from prefpath.model.losses import Loss
+from prefpath.model.penalties import Penalty
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.solver.grid import Grid, make_grid
+from prefpath.solver.lbi import Common, Progress, solve_lbi
+from prefpath.votes import Votes
+
+Solver = Literal["lbi"]
+SOLVERS = ("lbi",)
+
+
+def fit_path(
+    votes: Votes,
+    *,
+    loss: str | Loss = "bradley-terry",
+    features: ArrayLike | None = None,
+    penalty: str | Penalty | None = None,
+    position_bias: bool = True,
+    common_position: bool = False,
+    kappa: float = 20.0,
+    balance: bool = False,
+    solver: Solver = "lbi",
+    common: Common = "flow",
+    step: float | None = None,
+    times: ArrayLike | None = None,
+    n_times: int = 50,
+    t_ratio: float = 50.0,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """The regularization path from one social ranking to everybody alone.
+
+    Solves `eta' = -kappa grad_eta L`, `z' = -grad_beta L`, `beta = kappa prox(z)` from zero,
+    where `L` is the mean loss of the votes' margins `theta_i - theta_j + delta_i^u - delta_j^u +
+    gamma^u` and `beta` holds every annotator's deviation and position bias.
+
+    Parameters
+    ----------
+    votes : Votes
+    loss : {"bradley-terry", "thurstone-mosteller", "linear", "huber", "smooth-l1"} or Loss
+    features : array (n_items, d), optional
+        In the order of `votes.items`; scores are then linear in them.
+    penalty : {"group", "l1"}, optional
+        None: group without features (an annotator deviates as a whole), l1 with them.
+    position_bias : bool
+        Whether annotators may lean to one side.
+    common_position : bool
+        Whether everybody may share a position effect (home advantage).
+    kappa : float
+        Larger is less biased.
+    balance : bool
+        Thresholds that grow with the root of an annotator's votes, so that heavy voters do
+        not enter first only because they vote a lot.
+    solver : {"lbi"}
+        "lbi" is the paper's iteration, serial or over threads.
+    common : {"flow", "minimise"}
+        Whether the common score moves by gradient or is minimised exactly (linear loss).
+    step : float, optional
+        LBI's alpha; the default is `m / (kappa ||design||^2)`.
+    times : array, optional
+        Knots of the path; else `n_times` from the first entry t0 to `t0 * t_ratio`, evenly in
+        log t.
+    n_threads : int, optional
+        The default is one for each processor; results do not depend on it.
+    progress : callable, optional
+        Called as `progress(t, active_annotators)` at every knot.
+
+    Returns
+    -------
+    Path
+
+    References
+    ----------
+    Xu, Xiong, Cao, Huang, Yao: From Social to Individuals: a Parsimonious Path of Multi-level
+    Models for Crowdsourced Preference Aggregation.
+
+    Examples
+    --------
+    >>> votes = Votes.from_arrays(["ann"] * 6 + ["bob"] * 2, list("aabaabba"), list("bccbccab"),
+    ...                           [1, 1, 1, 1, 1, 1, 1, -1], self_comparisons="drop")
+    >>> path = fit_path(votes, n_times=5, t_ratio=4.0)
+    >>> [str(path.items[k]) for k in (-path.scores(path.times[0])).argsort()]
+    ['a', 'b', 'c']
+    """
+    problem = Problem.build(
+        votes,
+        loss=loss,
+        penalty=penalty,
+        features=features,
+        position_bias=position_bias,
+        common_position=common_position,
+        kappa=kappa,
+        balance=balance,
+    )
+    grid = make_grid(times, n_times, t_ratio)
+    return solve(
+        problem,
+        grid,
+        solver=solver,
+        common=common,
+        step=step,
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def solve(
+    problem: Problem,
+    grid: Grid,
+    *,
+    solver: Solver = "lbi",
+    common: Common = "flow",
+    step: float | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """The path of a problem at the times of a grid, by the solver named."""
+    if solver not in SOLVERS:
+        raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
+    return solve_lbi(
+        problem, grid, common=common, step=step, n_threads=n_threads, progress=progress
+    )

@@ -1,0 +1,79 @@
+"""Rankings and annotators as columns of plain values, labels first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from prefpath.model.design import Floats
+from prefpath.path import Path
+from prefpath.votes import Votes
+from prefpath.votes.encode import CodeArray
+
+
+def ranking_columns(votes: Votes, scores: Floats, component: CodeArray) -> dict[str, Any]:
+    """Items from best to worst, within each group of items that were compared."""
+    order = np.lexsort((-scores, component))
+    rank = np.empty(len(order), dtype=np.int64)
+    for c in range(int(component.max()) + 1):
+        members = order[component[order] == c]
+        rank[members] = 1 + np.arange(len(members))
+    wins, shown = item_wins(votes)
+    with np.errstate(invalid="ignore"):
+        rate = np.where(shown > 0, wins / np.maximum(shown, 1e-300), np.nan)
+    columns = {
+        "rank": rank[order],
+        "item": votes.items[order],
+        "score": scores[order],
+        "votes": shown[order],
+        "win_rate": rate[order],
+    }
+    if component.max() > 0:
+        columns["component"] = component[order] + 1
+    return columns
+
+
+def item_wins(votes: Votes) -> tuple[Floats, Floats]:
+    """Votes each item won (a tie is half a win), and votes it was shown in."""
+    share = (1.0 + np.clip(votes.choice, -1.0, 1.0)) / 2.0
+    n = votes.n_items
+    left, right = votes.left, votes.right
+    wins: Floats = np.zeros(n)
+    wins += np.bincount(left, votes.weight * share, n)
+    wins += np.bincount(right, votes.weight * (1.0 - share), n)
+    shown: Floats = np.zeros(n)
+    shown += np.bincount(left, votes.weight, n) + np.bincount(right, votes.weight, n)
+    return wins, shown
+
+
+def side_clicks(votes: Votes) -> tuple[Floats, Floats, Floats]:
+    """Weight of each annotator's left clicks, right clicks and ties, where sides are known."""
+    who, known = votes.annotator, votes.position_known
+    return tuple(  # type: ignore[return-value]
+        np.bincount(
+            who, votes.weight * (known & (np.sign(votes.choice) == side)), votes.n_annotators
+        )
+        for side in (1, -1, 0)
+    )
+
+
+def annotator_columns(votes: Votes, path: Path, t: float) -> dict[str, Any]:
+    """Annotators, the first to stand out first: votes, clicks, and what the path says of them."""
+    left, right, ties = side_clicks(votes)
+    entered, entered_bias = path.entry_times("deviation"), path.entry_times("position_bias")
+    deviation = path.deviation(t)
+    size = np.sqrt(np.asarray(deviation.multiply(deviation).sum(axis=1))).ravel()
+    order = np.lexsort((-votes.annotator_weight, np.minimum(entered, entered_bias)))
+    columns = {
+        "annotator": votes.annotators,
+        "votes": votes.annotator_weight,
+        "left": left,
+        "right": right,
+        "ties": ties,
+        "position_bias": path.position_bias(t),
+        "deviation": size,
+        "position_bias_entered": entered_bias,
+        "deviation_entered": entered,
+    }
+    return {name: values[order] for name, values in columns.items()}

@@ -1,0 +1,322 @@
+"""Losses: functions of a margin and a choice, and of nothing else.
+
+A margin is how much more an annotator likes the left item; a choice is +1 (left), -1
+(right), 0 (tie) or a strength between. To add a loss: one class here (value, gradient,
+curvature), one line in `LOSSES`, and its scalar gradient in `scalar_gradient`, which the
+compiled kernels call; the tests check the two against each other and against finite
+differences.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import expit, log_ndtr, ndtr
+
+from prefpath.errors import SettingError
+
+Array = NDArray[np.float64]
+
+GRAM, LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER, HUBER, SMOOTH_L1 = range(6)
+
+
+class Loss(ABC):
+    """What a vote costs, as a function of `(margin, choice)`.
+
+    Attributes
+    ----------
+    name : str
+        What a user types.
+    code : int
+        What the compiled kernels know the loss by.
+    parameter : float
+        Its one number, where it has one.
+    max_curvature : float
+        Upper bound of the second derivative in the margin.
+    binary : bool
+        Choices beyond [-1, 1] have no meaning.
+    affine_in_choice : bool
+        The gradient is affine in the choice, so that votes with one margin pool into their
+        total weight and mean choice without loss.
+    """
+
+    name: ClassVar[str]
+    code: ClassVar[int]
+    binary: ClassVar[bool] = False
+    affine_in_choice: ClassVar[bool] = True
+    parameter: float = 0.0
+
+    @property
+    @abstractmethod
+    def max_curvature(self) -> float: ...
+
+    @abstractmethod
+    def value(self, margin: Array, choice: Array) -> Array: ...
+
+    @abstractmethod
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        """Derivative of the value in the margin."""
+
+    @abstractmethod
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        """Second derivative of the value in the margin."""
+
+    def probability(self, margin: Array) -> Array:
+        """Probability that the left item is chosen.
+
+        Without a likelihood of its own, a loss says what HodgeRank's uniform model says: the
+        margin is the expected choice.
+        """
+        return np.clip((1.0 + np.asarray(margin, dtype=float)) / 2.0, 0.0, 1.0)
+
+
+class _BinaryLoss(Loss):
+    """A win costs `-log F(margin)`; a choice y is (1 + y) / 2 wins and (1 - y) / 2 losses."""
+
+    binary = True
+
+    @abstractmethod
+    def _win(self, margin: Array) -> tuple[Array, Array, Array]:
+        """`-log F` and its first two derivatives."""
+
+    def _mixed(self, margin: Array, choice: Array, order: int, sign: float) -> Array:
+        margin, choice = np.asarray(margin, dtype=float), np.asarray(choice, dtype=float)
+        wins, losses = (1.0 + choice) / 2.0, (1.0 - choice) / 2.0
+        result: Array = wins * self._win(margin)[order] + sign * losses * self._win(-margin)[order]
+        return result
+
+    def value(self, margin: Array, choice: Array) -> Array:
+        return self._mixed(margin, choice, 0, 1.0)
+
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        return self._mixed(margin, choice, 1, -1.0)
+
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        return self._mixed(margin, choice, 2, 1.0)
+
+
+@dataclass(frozen=True)
+class Linear(Loss):
+    """HodgeRank's squared error, `(margin - choice)^2 / 2`."""
+
+    name = "linear"
+    code = LINEAR
+
+    @property
+    def max_curvature(self) -> float:
+        return 1.0
+
+    def value(self, margin: Array, choice: Array) -> Array:
+        return 0.5 * (np.asarray(margin, dtype=float) - choice) ** 2
+
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        return np.asarray(margin, dtype=float) - choice
+
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        return np.ones(np.broadcast(margin, choice).shape)
+
+
+@dataclass(frozen=True)
+class BradleyTerry(_BinaryLoss):
+    """Logistic choice: `-log sigmoid(choice * margin)`."""
+
+    name = "bradley-terry"
+    code = BRADLEY_TERRY
+
+    @property
+    def max_curvature(self) -> float:
+        return 0.25
+
+    def _win(self, margin: Array) -> tuple[Array, Array, Array]:
+        lost = expit(-margin)
+        return np.logaddexp(0.0, -margin), -lost, lost * expit(margin)
+
+    def probability(self, margin: Array) -> Array:
+        result: Array = expit(np.asarray(margin, dtype=float))
+        return result
+
+
+@dataclass(frozen=True)
+class ThurstoneMosteller(_BinaryLoss):
+    """Normal choice: `-log Phi(choice * margin)`, by log-cdf so that no tail divides 0 by 0."""
+
+    name = "thurstone-mosteller"
+    code = THURSTONE_MOSTELLER
+
+    @property
+    def max_curvature(self) -> float:
+        return 1.0
+
+    def _win(self, margin: Array) -> tuple[Array, Array, Array]:
+        hazard = _normal_hazard(margin)
+        return -log_ndtr(margin), -hazard, hazard * _hazard_excess(margin, hazard)
+
+    def probability(self, margin: Array) -> Array:
+        result: Array = ndtr(np.asarray(margin, dtype=float))
+        return result
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """Squared error near the choice, absolute error beyond `parameter`: one vote pulls no more."""
+
+    parameter: float = 1.0
+    name = "huber"
+    code = HUBER
+    affine_in_choice = False
+
+    def __post_init__(self) -> None:
+        _check_positive(self.parameter, self.name)
+
+    @property
+    def max_curvature(self) -> float:
+        return 1.0
+
+    def value(self, margin: Array, choice: Array) -> Array:
+        size = np.abs(np.asarray(margin, dtype=float) - choice)
+        tail = self.parameter * (size - 0.5 * self.parameter)
+        return np.where(size <= self.parameter, 0.5 * size**2, tail)
+
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        residual = np.asarray(margin, dtype=float) - choice
+        return np.clip(residual, -self.parameter, self.parameter)
+
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        residual = np.asarray(margin, dtype=float) - choice
+        return np.where(np.abs(residual) <= self.parameter, 1.0, 0.0)
+
+
+@dataclass(frozen=True)
+class SmoothL1(Loss):
+    """Absolute error, rounded within `parameter`: `sqrt(r^2 + e^2) - e`."""
+
+    parameter: float = 0.1
+    name = "smooth-l1"
+    code = SMOOTH_L1
+    affine_in_choice = False
+
+    def __post_init__(self) -> None:
+        _check_positive(self.parameter, self.name)
+
+    @property
+    def max_curvature(self) -> float:
+        return 1.0 / self.parameter
+
+    def value(self, margin: Array, choice: Array) -> Array:
+        return np.hypot(np.asarray(margin, dtype=float) - choice, self.parameter) - self.parameter
+
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        residual = np.asarray(margin, dtype=float) - choice
+        return residual / np.hypot(residual, self.parameter)
+
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        residual = np.asarray(margin, dtype=float) - choice
+        return self.parameter**2 / np.hypot(residual, self.parameter) ** 3
+
+
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss for loss in (Linear, BradleyTerry, ThurstoneMosteller, Huber, SmoothL1)
+}
+
+
+def as_loss(loss: str | Loss) -> Loss:
+    """A loss by its name, or the loss itself.
+
+    >>> as_loss("bradley-terry")
+    BradleyTerry()
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if loss not in LOSSES:
+        raise SettingError(f"there is no loss {loss!r}", expected=f"one of {', '.join(LOSSES)}")
+    return LOSSES[loss]()
+
+
+def _check_positive(parameter: float, name: str) -> None:
+    if not (np.isfinite(parameter) and parameter > 0):
+        raise SettingError(f"{name} has parameter {parameter}", expected="a number above 0")
+
+
+def _normal_hazard(margin: Array) -> Array:
+    """`phi(x) / Phi(x)`, finite for any finite x."""
+    margin = np.asarray(margin, dtype=float)
+    log_density = -0.5 * margin**2 - 0.5 * math.log(2.0 * math.pi)
+    near: Array = np.exp(log_density - log_ndtr(margin))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a = np.maximum(-margin, 1.0)
+        far = a + 1.0 / (a + 2.0 / (a + 3.0 / (a + 4.0 / a)))
+    return np.where(margin < -50.0, far, near)
+
+
+def _hazard_excess(margin: Array, hazard: Array) -> Array:
+    """`hazard(x) + x` without cancellation: 1/a - 2/a^3 + ... far in the lower tail."""
+    a = np.maximum(-np.asarray(margin, dtype=float), 1.0)
+    far = 1.0 / (a + 2.0 / (a + 3.0 / (a + 4.0 / (a + 5.0 / a))))
+    return np.where(margin < -50.0, far, hazard + margin)
+
+
+# ---------------------------------------------------------------- what the kernels call
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scalar_hazard(x: float) -> float:
+    """`phi(x) / Phi(x)`; a continued fraction where the tail would vanish."""
+    if x > -6.0:
+        return 0.7978845608028654 * math.exp(-0.5 * x * x) / math.erfc(-0.7071067811865476 * x)
+    a = -x
+    tail = a
+    for k in range(40, 0, -1):
+        tail = a + k / tail
+    return tail
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -> float:
+    """Derivative of the loss `code` in the margin, for one vote."""
+    if code == BRADLEY_TERRY:
+        return 1.0 / (1.0 + math.exp(-margin)) - 0.5 * (1.0 + choice)
+    if code == LINEAR:
+        return margin - choice
+    if code == GRAM:  # the quadratic form of the design itself
+        return margin
+    if code == THURSTONE_MOSTELLER:
+        pull = 0.0
+        if choice > -1.0:
+            pull -= 0.5 * (1.0 + choice) * scalar_hazard(margin)
+        if choice < 1.0:
+            pull += 0.5 * (1.0 - choice) * scalar_hazard(-margin)
+        return pull
+    residual = margin - choice
+    if code == HUBER:
+        return min(max(residual, -parameter), parameter)
+    return residual / math.sqrt(residual * residual + parameter * parameter)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scalar_curvature(code: int, parameter: float, margin: float, choice: float) -> float:
+    """Second derivative of the loss `code` in the margin, for one vote."""
+    if code == BRADLEY_TERRY:
+        small = math.exp(-abs(margin))
+        return small / ((1.0 + small) * (1.0 + small))
+    if code in (LINEAR, GRAM):
+        return 1.0
+    if code == THURSTONE_MOSTELLER:
+        bend = 0.0
+        if choice > -1.0:
+            hazard = scalar_hazard(margin)
+            bend += 0.5 * (1.0 + choice) * hazard * (hazard + margin)
+        if choice < 1.0:
+            hazard = scalar_hazard(-margin)
+            bend += 0.5 * (1.0 - choice) * hazard * (hazard - margin)
+        return bend
+    residual = margin - choice
+    if code == HUBER:
+        return 1.0 if abs(residual) <= parameter else 0.0
+    size = math.sqrt(residual * residual + parameter * parameter)
+    return parameter * parameter / (size * size * size)

@@ -1,0 +1,156 @@
+"""The problem: votes, features, loss, penalty and kappa. Frozen; a solver only reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from prefpath.errors import SettingError, VoteError
+from prefpath.model.design import (
+    Design,
+    Floats,
+    Ints,
+    Target,
+    build_design,
+    build_target,
+    cell_starts_of,
+)
+from prefpath.model.losses import Loss, as_loss
+from prefpath.model.penalties import Penalty, as_penalty
+from prefpath.votes import Votes
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise the mean loss of the votes along the path of a penalty.
+
+    Attributes
+    ----------
+    deviation_threshold, position_threshold : array (n_annotators,)
+        Where an annotator's dual variable leaves the ball: 1, or more for those who vote a
+        lot if the penalty is balanced.
+    """
+
+    votes: Votes
+    loss: Loss
+    penalty: Penalty
+    features: Floats | None
+    position_bias: bool
+    common_position: bool
+    kappa: float
+    cell_starts: Ints
+    design: Design
+    target: Target
+    weight: Floats
+    total_weight: float
+    deviation_threshold: Floats
+    position_threshold: Floats
+
+    @classmethod
+    def build(
+        cls,
+        votes: Votes,
+        *,
+        loss: str | Loss = "bradley-terry",
+        penalty: str | Penalty | None = None,
+        features: ArrayLike | None = None,
+        position_bias: bool = True,
+        common_position: bool = False,
+        kappa: float = 20.0,
+        balance: bool = False,
+    ) -> Problem:
+        """Check the settings against the votes and lay the votes out for the kernels."""
+        the_loss = as_loss(loss)
+        the_penalty = as_penalty(penalty, has_features=features is not None)
+        _check_choices_fit(votes, the_loss)
+        _check_enough(votes)
+        if not (np.isfinite(kappa) and kappa > 0):
+            raise SettingError(f"kappa is {kappa}", expected="a number above 0")
+        phi = None if features is None else check_features(features, votes.n_items)
+        starts = cell_starts_of(votes, merge_choices=the_loss.affine_in_choice)
+        design = build_design(votes, starts, phi, use_position=position_bias or common_position)
+        threshold = _balanced(votes) if balance else np.ones(votes.n_annotators)
+        return cls(
+            votes=votes,
+            loss=the_loss,
+            penalty=the_penalty,
+            features=phi,
+            position_bias=position_bias,
+            common_position=common_position,
+            kappa=float(kappa),
+            cell_starts=starts,
+            design=design,
+            target=build_target(votes, starts, votes.weight),
+            weight=votes.weight,
+            total_weight=votes.total_weight,
+            deviation_threshold=threshold,
+            position_threshold=threshold if position_bias else np.full_like(threshold, np.inf),
+        )
+
+    def with_weight(self, weight: Floats) -> Problem:
+        """The same problem with other weights of the votes' rows: a fold, a resample."""
+        return replace(
+            self,
+            weight=weight,
+            target=build_target(self.votes, self.cell_starts, weight),
+            total_weight=float(weight.sum()),
+        )
+
+    @property
+    def n_common(self) -> int:
+        """Coefficients of the common score (without the common position effect)."""
+        return self.votes.n_items if self.features is None else self.features.shape[1]
+
+    def scores(self, common: Floats) -> Floats:
+        """Common score of every item."""
+        return common if self.features is None else self.features @ common
+
+    def pull_back(self, item_gradient: Floats) -> Floats:
+        """Gradient in the common coefficients from the gradient in the items' scores."""
+        return item_gradient if self.features is None else self.features.T @ item_gradient
+
+
+def check_features(features: ArrayLike, n_items: int) -> Floats:
+    """Features as a finite matrix with a row for every item."""
+    phi = np.asarray(features, dtype=np.float64)
+    if phi.ndim != 2 or phi.shape[0] != n_items:
+        raise VoteError(
+            f"features have shape {phi.shape}",
+            expected=f"one row for each of {n_items:,} items, in the order of votes.items",
+        )
+    bad = ~np.isfinite(phi).all(axis=1)
+    if bad.any():
+        raise VoteError(
+            f"{int(bad.sum())} items have a feature that is infinite or not a number",
+            rows=np.flatnonzero(bad) + 1,
+            expected="finite features",
+            remedy="fill in these features",
+        )
+    return phi
+
+
+def _check_choices_fit(votes: Votes, loss: Loss) -> None:
+    if loss.binary and votes.n_rows and np.abs(votes.choice).max() > 1.0:
+        strongest = float(np.abs(votes.choice).max())
+        raise VoteError(
+            f"choices reach {strongest:g}, and {loss.name} knows only who won",
+            expected="choices between -1 and 1",
+            remedy='pass loss="linear" for strengths, or give strengths as weights',
+        )
+
+
+def _check_enough(votes: Votes) -> None:
+    if votes.n_rows == 0:
+        raise VoteError("there are no votes", expected="at least one vote")
+    if votes.n_items < 2:
+        raise VoteError("there is only one item", expected="at least two items to compare")
+
+
+def _balanced(votes: Votes) -> Floats:
+    """Thresholds that grow with the root of the votes, 1 at the mean: what noise does to z."""
+    activity = votes.annotator_weight
+    present = activity[activity > 0]
+    threshold = np.sqrt(activity / present.mean())
+    return np.where(activity > 0, threshold, 1.0)

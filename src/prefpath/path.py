@@ -1,0 +1,269 @@
+"""`Path`: from one social ranking to everybody alone, at any time t between."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from prefpath.errors import SettingError, VoteError
+from prefpath.model.design import Floats, Ints
+from prefpath.model.penalties import PENALTIES, Penalty
+from prefpath.votes.encode import CodeArray, Labels
+
+Kind = Literal["deviation", "position_bias"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Knot:
+    """The state at one time: the common part whole, `z` only where it matters.
+
+    `z` of an annotator is kept at a knot if they are active there or at a neighbouring knot;
+    for everybody else prox is zero all along both intervals, because a norm is convex.
+    """
+
+    who: Ints
+    z: Floats
+    who_bias: Ints
+    z_bias: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A regularization path: common scores, sparse deviations and sparse position bias over t.
+
+    Between knots `(eta, z)` is linear in t and `beta = kappa * prox(z)` is taken afterwards.
+    Before the first knot the state grows linearly from zero; after the last one it stays.
+
+    Attributes
+    ----------
+    times : array (n_times,)
+        The knots.
+    common : array (n_times, p)
+        Coefficients of the common score at the knots (scores themselves without features).
+    common_position : array (n_times,) or None
+        Position effect that everybody shares, where it was asked for.
+    step : float or None
+        Step of the iteration (LBI), None where steps adapt.
+    n_evaluations : int
+        Gradient evaluations (passes over the votes, or what is worth one).
+    """
+
+    times: Floats
+    common: Floats
+    common_position: Floats | None
+    knots: tuple[Knot, ...]
+    entered: Floats
+    entered_bias: Floats
+    items: Labels
+    annotators: Labels
+    features: Floats | None
+    blocks: Ints
+    seen_item: CodeArray
+    penalty: Penalty
+    deviation_threshold: Floats
+    position_threshold: Floats
+    kappa: float
+    loss: str
+    solver: str
+    step: float | None
+    n_evaluations: int
+
+    @property
+    def n_times(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        return (
+            f"Path({self.loss}, {self.solver}, {self.n_times} times from {self.times[0]:.4g} to "
+            f"{self.times[-1]:.4g}, {len(self.items):,} items, {len(self.annotators):,} annotators)"
+        )
+
+    def scores(self, t: float) -> Floats:
+        """Common score of every item at time t."""
+        return self._scores_of(self.common_at(t))
+
+    def common_at(self, t: float) -> Floats:
+        """Coefficients of the common score at time t."""
+        low, high, share = self._between(t)
+        before = self.common[low] if low >= 0 else np.zeros_like(self.common[0])
+        return before + share * (self.common[high] - before)
+
+    def common_position_at(self, t: float) -> float:
+        """Position effect that everybody shares at time t; 0 where it was not asked for."""
+        if self.common_position is None:
+            return 0.0
+        low, high, share = self._between(t)
+        before = self.common_position[low] if low >= 0 else 0.0
+        return float(before + share * (self.common_position[high] - before))
+
+    def deviation(self, t: float) -> sparse.csr_matrix:
+        """Deviation of every annotator at time t: sparse, n_annotators x p."""
+        who, values = self.active_deviations(t)
+        rows = [np.full(len(value), u) for u, value in zip(who, values, strict=True)]
+        columns = [self._block_columns(u) for u in who]
+        shape = (len(self.annotators), self.common.shape[1])
+        if not rows:
+            return sparse.csr_matrix(shape)
+        matrix = sparse.coo_matrix(
+            (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
+        ).tocsr()
+        matrix.eliminate_zeros()
+        return sparse.csr_matrix(matrix)
+
+    def active_deviations(self, t: float) -> tuple[list[int], list[Floats]]:
+        """Annotators with a deviation at time t, and its coefficients on their block."""
+        low, high, share = self._between(t)
+        before = self._knot_z(low)
+        after = self._knot_z(high)
+        who, values = [], []
+        for u in sorted(set(before) | set(after)):
+            width = int(self.blocks[u + 1] - self.blocks[u])
+            nothing = np.zeros(width)
+            z_low, z_high = before.get(u, nothing), after.get(u, nothing)
+            z = z_low + share * (z_high - z_low)
+            value = self.kappa * self.penalty.prox(z, float(self.deviation_threshold[u]))
+            if value.any():
+                who.append(u)
+                values.append(value)
+        return who, values
+
+    def position_bias(self, t: float) -> Floats:
+        """Position bias of every annotator at time t; above 0 leans left."""
+        low, high, share = self._between(t)
+        z = (1.0 - share) * self._knot_z_bias(low) + share * self._knot_z_bias(high)
+        threshold = self.position_threshold
+        size = np.maximum(np.abs(z) - threshold, 0.0)
+        return self.kappa * np.sign(z) * size
+
+    def personal_scores(self, annotator: Any, t: float) -> Floats:
+        """Scores one annotator gives to every item at time t: common plus deviation."""
+        found = np.flatnonzero(self.annotators == annotator)
+        if not len(found):
+            raise VoteError(f"there is no annotator {annotator!r} on the path")
+        own = np.asarray(self.deviation(t)[found[0]].todense()).ravel()
+        return self.scores(t) + self._scores_of(own)
+
+    def entry_times(self, kind: Kind = "deviation") -> Floats:
+        """When each annotator's deviation or position bias first left zero; inf is never."""
+        if kind not in ("deviation", "position_bias"):
+            raise SettingError(f"kind is {kind!r}", expected="'deviation' or 'position_bias'")
+        return self.entered if kind == "deviation" else self.entered_bias
+
+    def active_count(self, t: float) -> tuple[int, int]:
+        """Annotators with a deviation and with a position bias at time t."""
+        return len(self.active_deviations(t)[0]), int(np.count_nonzero(self.position_bias(t)))
+
+    def _scores_of(self, coefficient: Floats) -> Floats:
+        return coefficient if self.features is None else np.dot(self.features, coefficient)
+
+    def _between(self, t: float) -> tuple[int, int, float]:
+        """Knots on both sides of t and the share of the way; knot -1 is zero at t = 0."""
+        if not np.isfinite(t) or t < 0:
+            raise SettingError(f"t is {t}", expected="a time of at least 0")
+        high = int(np.searchsorted(self.times, t))
+        if high == self.n_times:
+            return self.n_times - 1, self.n_times - 1, 1.0
+        start = self.times[high - 1] if high else 0.0
+        return high - 1, high, float((t - start) / (self.times[high] - start))
+
+    def _knot_z(self, k: int) -> dict[int, Floats]:
+        if k < 0:
+            return {}
+        knot = self.knots[k]
+        widths = self.blocks[knot.who + 1] - self.blocks[knot.who]
+        parts = np.split(knot.z, np.cumsum(widths)[:-1]) if len(knot.who) else []
+        return dict(zip(knot.who.tolist(), parts, strict=True))
+
+    def _knot_z_bias(self, k: int) -> Floats:
+        z = np.zeros(len(self.annotators))
+        if k >= 0:
+            z[self.knots[k].who_bias] = self.knots[k].z_bias
+        return z
+
+    def _block_columns(self, u: int) -> CodeArray:
+        if self.features is not None:
+            return np.arange(self.common.shape[1], dtype=np.int32)
+        return self.seen_item[self.blocks[u] : self.blocks[u + 1]]
+
+    def save(self, file: str | FilePath) -> None:
+        """Write the path to a `.npz` file of plain arrays; no pickle inside."""
+        arrays: dict[str, Any] = {
+            name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None
+        }
+        for name in ("who", "z", "who_bias", "z_bias"):
+            parts = [getattr(knot, name) for knot in self.knots]
+            arrays[f"knot_{name}"] = np.concatenate(parts)
+            arrays[f"knot_{name}_ends"] = np.cumsum([len(part) for part in parts])
+        meta = {
+            "format": _FORMAT,
+            "items": self.items.tolist(),
+            "annotators": self.annotators.tolist(),
+            "penalty": self.penalty.name,
+            **{name: getattr(self, name) for name in _SCALARS},
+        }
+        text = json.dumps(meta, ensure_ascii=False).encode("utf-8")
+        arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
+        with FilePath(file).open("wb") as handle:
+            np.savez_compressed(handle, **arrays)
+
+    @classmethod
+    def load(cls, file: str | FilePath) -> Path:
+        """Read a path that `save` wrote."""
+        try:
+            with np.load(FilePath(file), allow_pickle=False) as archive:
+                arrays = dict(archive)
+            meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
+        except (OSError, ValueError, KeyError) as error:
+            raise VoteError(
+                f"{file} is not a saved path: {error}", expected="a file that Path.save wrote"
+            ) from error
+        if meta.get("format") != _FORMAT:
+            raise VoteError(
+                f"{file} has format {meta.get('format')}",
+                expected=f"format {_FORMAT}",
+                remedy="save it again with this version of prefpath",
+            )
+        parts = {
+            name: np.split(arrays[f"knot_{name}"], arrays[f"knot_{name}_ends"][:-1])
+            for name in ("who", "z", "who_bias", "z_bias")
+        }
+        knots = tuple(
+            Knot(**{name: part[k] for name, part in parts.items()})
+            for k in range(len(arrays["times"]))
+        )
+        fields: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS}
+        fields |= {name: meta[name] for name in _SCALARS}
+        return cls(
+            knots=knots,
+            items=_label_array(meta["items"]),
+            annotators=_label_array(meta["annotators"]),
+            penalty=PENALTIES[meta["penalty"]](),
+            **fields,
+        )
+
+
+_ARRAYS = (
+    "times",
+    "common",
+    "common_position",
+    "entered",
+    "entered_bias",
+    "features",
+    "blocks",
+    "seen_item",
+    "deviation_threshold",
+    "position_threshold",
+)
+_SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations")
+
+
+def _label_array(labels: list[Any]) -> Labels:
+    array = np.array(labels)
+    return array if array.dtype.kind in "iufU" else np.array(labels, dtype=object)

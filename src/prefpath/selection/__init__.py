@@ -1,0 +1,1 @@
+"""Where to stop on the path: folds and cross-validation."""

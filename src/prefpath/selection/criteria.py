@@ -1,0 +1,46 @@
+"""What a prediction is worth: mismatch ratio and log-loss."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from prefpath.errors import SettingError
+from prefpath.model.design import Floats
+from prefpath.model.losses import Loss
+
+Criterion = Literal["mismatch", "log-loss"]
+CRITERIA = ("mismatch", "log-loss")
+
+_LEAST_PROBABILITY = 1e-6
+
+
+def mismatch_ratio(margin: Floats, choice: Floats, weight: Floats) -> float:
+    """Share of votes whose sign is predicted wrong; a margin of 0 or a tie counts one half.
+
+    >>> one = np.ones(3)
+    >>> mismatch_ratio(np.array([2.0, -1.0, 0.0]), np.array([1.0, 1.0, 1.0]), one)
+    0.5
+    """
+    wrong = 0.5 * (1.0 - np.sign(margin) * np.sign(choice))
+    return float(np.sum(weight * wrong) / np.sum(weight))
+
+
+def log_loss(margin: Floats, choice: Floats, weight: Floats, loss: Loss) -> float:
+    """Mean negative log-probability of what was chosen; a tie is half of each."""
+    left = np.clip(loss.probability(margin), _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    share = (1.0 + np.clip(choice, -1.0, 1.0)) / 2.0
+    cost = -share * np.log(left) - (1.0 - share) * np.log1p(-left)
+    return float(np.sum(weight * cost) / np.sum(weight))
+
+
+def evaluate(
+    criterion: Criterion, margin: Floats, choice: Floats, weight: Floats, loss: Loss
+) -> float:
+    """The criterion named, on one set of votes."""
+    if criterion not in CRITERIA:
+        raise SettingError(f"criterion is {criterion!r}", expected="mismatch or log-loss")
+    if criterion == "mismatch":
+        return mismatch_ratio(margin, choice, weight)
+    return log_loss(margin, choice, weight, loss)

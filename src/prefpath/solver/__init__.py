@@ -1,0 +1,1 @@
+"""Solvers: one pure step over shards of annotators, mapped by an executor and reduced."""

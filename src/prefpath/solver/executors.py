@@ -1,0 +1,97 @@
+"""Executors: they map a function over shards, in order. Nothing else differs between them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from prefpath.errors import SettingError
+from prefpath.model.design import Ints
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+
+# A shard must be worth a task of its own, and there must be enough of them to balance. Their
+# number depends on the data alone, so that results do not depend on the number of threads.
+CELLS_A_SHARD = 50_000
+MOST_SHARDS = 64
+
+
+class Executor(Protocol):
+    """Maps a function over shards and returns the results in the shards' order."""
+
+    n_workers: int
+
+    def map(self, function: Callable[[Shard], Result], shards: Iterable[Shard]) -> list[Result]: ...
+
+
+class Serial:
+    """One after another."""
+
+    n_workers = 1
+
+    def map(self, function: Callable[[Shard], Result], shards: Iterable[Shard]) -> list[Result]:
+        return [function(shard) for shard in shards]
+
+    def __enter__(self) -> Serial:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class Threads:
+    """A pool of threads; the kernels release the GIL."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_workers = n_threads
+        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="prefpath")
+
+    def map(self, function: Callable[[Shard], Result], shards: Iterable[Shard]) -> list[Result]:
+        return list(self._pool.map(function, shards))
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def make_executor(n_threads: int | None, n_shards: int) -> Serial | Threads:
+    """Threads where there is more than one shard and more than one thread, else serial."""
+    threads = check_threads(n_threads)
+    return Threads(min(threads, n_shards)) if min(threads, n_shards) > 1 else Serial()
+
+
+def check_threads(n_threads: int | None) -> int:
+    """The number of threads asked for; None is one for each processor we may use."""
+    if n_threads is None:
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else (os.cpu_count() or 1)
+        )
+    if n_threads < 1:
+        raise SettingError(f"n_threads is {n_threads}", expected="at least 1, or None for all")
+    return int(n_threads)
+
+
+def split_annotators(cells: Ints) -> list[Ints]:
+    """Annotators in contiguous shards of about equal numbers of cells."""
+    n_annotators = len(cells) - 1
+    n_shards = int(min(MOST_SHARDS, max(1, cells[-1] // CELLS_A_SHARD), max(1, n_annotators)))
+    goals = cells[-1] * np.arange(1, n_shards) / n_shards
+    bounds = np.unique(np.concatenate(([0], np.searchsorted(cells, goals), [n_annotators])))
+    everybody = np.arange(n_annotators, dtype=np.int64)
+    return [everybody[a:b] for a, b in pairwise(bounds)]

@@ -1,0 +1,264 @@
+"""Compiled kernels: arrays and scalars in, buffers filled; fused per annotator.
+
+Every kernel works on the annotators `who[first:last]`, writes each annotator's own part in
+place, adds to a buffer of its own what concerns the items, and releases the GIL: threads and
+cluster workers run the same function on other shards.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.losses import scalar_gradient
+from prefpath.model.problem import Problem
+
+
+class Rule(NamedTuple):
+    """What the kernels need to know of loss and penalty."""
+
+    loss: int
+    parameter: float
+    group: bool
+    kappa: float
+    total: float
+    deviation_threshold: Floats
+    position_threshold: Floats
+
+
+class Scratch(NamedTuple):
+    """Buffers of one shard, so that no kernel allocates."""
+
+    coefficient: Floats
+    score: Floats
+    pull: Floats
+    item_pull: Floats
+
+
+def rule_of(problem: Problem) -> Rule:
+    """The problem's loss and penalty in the form the kernels read."""
+    return Rule(
+        loss=problem.loss.code,
+        parameter=float(problem.loss.parameter),
+        group=problem.penalty.group,
+        kappa=problem.kappa,
+        total=problem.total_weight,
+        deviation_threshold=problem.deviation_threshold,
+        position_threshold=problem.position_threshold,
+    )
+
+
+def make_scratch(design: Design, n_items: int) -> Scratch:
+    """Buffers large enough for any annotator of the design."""
+    widest_block = int(np.diff(design.blocks).max(initial=1))
+    widest_view = int(np.diff(design.seen).max(initial=1))
+    return Scratch(
+        np.zeros(widest_block), np.zeros(widest_view), np.zeros(widest_view), np.zeros(n_items)
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dual_norm(z: Floats, start: int, stop: int, group: bool) -> float:
+    """How far a block is from entering: its 2-norm (group) or largest entry (l1)."""
+    size = 0.0
+    if group:
+        for k in range(start, stop):
+            size += z[k] * z[k]
+        return math.sqrt(size)
+    for k in range(start, stop):
+        size = max(size, abs(z[k]))
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def soft_threshold(z: float, threshold: float) -> float:
+    """The prox of the absolute value."""
+    if z > threshold:
+        return z - threshold
+    if z < -threshold:
+        return z + threshold
+    return 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shrink_block(
+    z: Floats, start: int, stop: int, threshold: float, kappa: float, group: bool, out: Floats
+) -> bool:
+    """`out = kappa * prox(z)`; tells whether any of it is not zero."""
+    size = dual_norm(z, start, stop, group)
+    if size <= threshold:
+        for k in range(stop - start):
+            out[k] = 0.0
+        return False
+    if group:
+        factor = kappa * (1.0 - threshold / size)
+        for k in range(stop - start):
+            out[k] = factor * z[start + k]
+    else:
+        for k in range(stop - start):
+            out[k] = kappa * soft_threshold(z[start + k], threshold)
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_scores(
+    u: int, design: Design, theta: Floats, deviates: bool, coefficient: Floats, score: Floats
+) -> None:
+    """The scores annotator u gives to the items they have seen: common plus deviation."""
+    start, stop = design.seen[u], design.seen[u + 1]
+    for k in range(stop - start):
+        score[k] = theta[design.seen_item[start + k]]
+    if not deviates:
+        return
+    if design.features.shape[0] == 0:
+        for k in range(stop - start):
+            score[k] += coefficient[k]
+    else:
+        for k in range(stop - start):
+            row = design.features[design.seen_item[start + k]]
+            for d in range(len(row)):
+                score[k] += row[d] * coefficient[d]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def vote_pull(
+    u: int, design: Design, target: Target, rule: Rule, score: Floats, bias: float, pull: Floats
+) -> float:
+    """Sum of the votes' gradients in u's scores (into `pull`) and in u's bias (returned)."""
+    for k in range(design.seen[u + 1] - design.seen[u]):
+        pull[k] = 0.0
+    sideways = 0.0
+    for c in range(design.cells[u], design.cells[u + 1]):
+        weight = target.weight[c]
+        if weight == 0.0:
+            continue
+        a, b = design.left_at[c], design.right_at[c]
+        position = design.position[c]
+        margin = score[a] - score[b] + position * bias
+        slope = weight * scalar_gradient(rule.loss, rule.parameter, margin, target.choice[c])
+        pull[a] += slope
+        pull[b] -= slope
+        sideways += position * slope
+    return sideways
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_to_items(u: int, design: Design, pull: Floats, item_pull: Floats) -> None:
+    """Add u's pull on the items they have seen to everybody's."""
+    start = design.seen[u]
+    for k in range(design.seen[u + 1] - start):
+        item_pull[design.seen_item[start + k]] += pull[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_to_block(u: int, design: Design, pull: Floats, factor: float, out: Floats, at: int) -> None:
+    """`out[at:] += factor *` the gradient in u's coefficients."""
+    start, stop = design.seen[u], design.seen[u + 1]
+    if design.features.shape[0] == 0:
+        for k in range(stop - start):
+            out[at + k] += factor * pull[k]
+        return
+    for k in range(stop - start):
+        scaled = factor * pull[k]
+        row = design.features[design.seen_item[start + k]]
+        for d in range(len(row)):
+            out[at + d] += scaled * row[d]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def crossing(before: float, after: float, threshold: float) -> float:
+    """Share of a step after which a quantity that grew past the threshold reached it."""
+    if after <= threshold:
+        return np.inf
+    if before >= threshold or after <= before:
+        return 0.0
+    return (threshold - before) / (after - before)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lbi_shard(
+    who: Ints,
+    design: Design,
+    target: Target,
+    rule: Rule,
+    theta: Floats,
+    common_bias: float,
+    z: Floats,
+    z_bias: Floats,
+    entered: Floats,
+    entered_bias: Floats,
+    time: float,
+    step: float,
+    scratch: Scratch,
+) -> float:
+    """One step of Algorithm 1 for a shard of annotators.
+
+    Reads `(theta, z)` of this iteration, moves `z` to the next, leaves the shard's gradient
+    in the items' scores in `scratch.item_pull` and returns the one in the common bias.
+    """
+    scratch.item_pull[:] = 0.0
+    sideways_sum = 0.0
+    factor = -step / rule.total
+    for index in range(len(who)):
+        u = who[index]
+        start, stop = design.blocks[u], design.blocks[u + 1]
+        threshold = rule.deviation_threshold[u]
+        deviates = shrink_block(
+            z, start, stop, threshold, rule.kappa, rule.group, scratch.coefficient
+        )
+        bias = rule.kappa * soft_threshold(z_bias[u], rule.position_threshold[u])
+        own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
+        sideways = vote_pull(
+            u, design, target, rule, scratch.score, bias + common_bias, scratch.pull
+        )
+        add_to_items(u, design, scratch.pull, scratch.item_pull)
+        sideways_sum += sideways
+        waiting = entered[u] == np.inf
+        before = dual_norm(z, start, stop, rule.group) if waiting else 0.0
+        add_to_block(u, design, scratch.pull, factor, z, start)
+        if waiting:
+            after = dual_norm(z, start, stop, rule.group)
+            entered[u] = time + step * crossing(before, after, threshold)
+        before = abs(z_bias[u])
+        z_bias[u] += factor * sideways
+        if entered_bias[u] == np.inf:
+            share = crossing(before, abs(z_bias[u]), rule.position_threshold[u])
+            entered_bias[u] = time + step * share
+    return sideways_sum
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gradient_shard(
+    who: Ints,
+    design: Design,
+    target: Target,
+    rule: Rule,
+    theta: Floats,
+    common_bias: float,
+    coefficient: Floats,
+    bias: Floats,
+    out: Floats,
+    out_bias: Floats,
+    scratch: Scratch,
+) -> float:
+    """Gradient of the mean loss at given coefficients, for a shard of annotators."""
+    scratch.item_pull[:] = 0.0
+    sideways_sum = 0.0
+    for index in range(len(who)):
+        u = who[index]
+        start, stop = design.blocks[u], design.blocks[u + 1]
+        scratch.coefficient[: stop - start] = coefficient[start:stop]
+        own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
+        sideways = vote_pull(
+            u, design, target, rule, scratch.score, bias[u] + common_bias, scratch.pull
+        )
+        add_to_items(u, design, scratch.pull, scratch.item_pull)
+        out[start:stop] = 0.0
+        add_to_block(u, design, scratch.pull, 1.0 / rule.total, out, start)
+        out_bias[u] = sideways / rule.total
+        sideways_sum += sideways
+    return sideways_sum

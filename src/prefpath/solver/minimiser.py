@@ -1,0 +1,86 @@
+"""The exact common part for given deviations, where that is one linear system: the linear loss."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from prefpath.errors import SettingError
+from prefpath.model.design import Floats, Ints
+from prefpath.model.losses import LINEAR
+from prefpath.model.problem import Problem
+
+# Below this many coefficients a dense pseudo-inverse is faster than any factorisation.
+_DENSE_UP_TO = 2_000
+_RELATIVE_CUTOFF = 1e-8
+
+
+class CommonMinimiser:
+    """Solves `H x = g` for the common part, H the Hessian of the mean linear loss.
+
+    The minimiser from any point is one Newton step away, `eta - H^+ gradient`.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        if problem.loss.code != LINEAR:
+            raise SettingError(
+                f'common="minimise" with loss {problem.loss.name!r}',
+                expected="the linear loss, whose minimiser is one linear system",
+                remedy='pass common="flow"',
+            )
+        hessian = common_hessian(problem)
+        if hessian.shape[0] <= _DENSE_UP_TO or problem.features is not None:
+            dense = np.asarray(hessian.todense())
+            self._inverse = linalg.pinvh(dense, rtol=_RELATIVE_CUTOFF)
+            self._solve = self._solve_dense
+        else:
+            self._free = _all_but_one_of_each_component(hessian)
+            self._factor = splu(hessian[self._free][:, self._free].tocsc())
+            self._component = connected_components(hessian)[1]
+            self._solve = self._solve_sparse
+
+    def step(self, gradient: Floats) -> Floats:
+        """`H^+ gradient`."""
+        return self._solve(gradient)
+
+    def _solve_dense(self, gradient: Floats) -> Floats:
+        result: Floats = self._inverse @ gradient
+        return result
+
+    def _solve_sparse(self, gradient: Floats) -> Floats:
+        solution = np.zeros(len(gradient))
+        solution[self._free] = self._factor.solve(gradient[self._free])
+        size = np.bincount(self._component)
+        mean = np.bincount(self._component, weights=solution) / size
+        return solution - mean[self._component]
+
+
+def common_hessian(problem: Problem) -> sparse.csr_matrix:
+    """Hessian of the mean squared error in the common part (with its position effect, last)."""
+    votes, weight = problem.votes, problem.weight
+    rows = np.arange(votes.n_rows)
+    ones = np.ones(votes.n_rows)
+    incidence = sparse.csr_matrix(
+        (
+            np.concatenate((ones, -ones)),
+            (np.concatenate((rows, rows)), np.concatenate((votes.left, votes.right))),
+        ),
+        shape=(votes.n_rows, votes.n_items),
+    )
+    design = incidence if problem.features is None else incidence @ problem.features
+    columns = [sparse.csr_matrix(design)]
+    if problem.common_position:
+        columns.append(sparse.csr_matrix(votes.position_known.astype(float)[:, None]))
+    stacked = sparse.hstack(columns, format="csr")
+    weighted = sparse.diags_array(weight / problem.total_weight) @ stacked
+    return sparse.csr_matrix(stacked.T @ weighted)
+
+
+def _all_but_one_of_each_component(hessian: sparse.csr_matrix) -> Ints:
+    """Fix one item of each component: scores are only defined up to a constant there."""
+    _, component = connected_components(hessian)
+    free = np.ones(len(component), dtype=bool)
+    free[np.unique(component, return_index=True)[1]] = False
+    return np.flatnonzero(free)

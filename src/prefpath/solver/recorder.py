@@ -1,0 +1,107 @@
+"""The recorder: knots of a path, as a solver passes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prefpath.model.design import Floats, Ints
+from prefpath.model.problem import Problem
+from prefpath.path import Knot, Path
+
+
+class PathRecorder:
+    """Collects knots in order of time, keeping of `z` only what interpolation will need."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._times: list[float] = []
+        self._common: list[Floats] = []
+        self._knots: list[Knot] = []
+        self._pending: tuple[Floats, Floats] | None = None
+        self._pending_active: tuple[Ints, Ints] = (_nobody(), _nobody())
+        self._older_active: tuple[Ints, Ints] = (_nobody(), _nobody())
+
+    def record(self, t: float, common: Floats, z: Floats, z_bias: Floats) -> None:
+        """Add the state at time t; the arrays are copied."""
+        active = self._active(z, z_bias)
+        self._close_pending(active)
+        self._times.append(float(t))
+        self._common.append(np.array(common))
+        if self._pending is None:
+            self._pending = (z.copy(), z_bias.copy())
+        else:
+            np.copyto(self._pending[0], z)
+            np.copyto(self._pending[1], z_bias)
+        self._pending_active = active
+
+    def finish(
+        self,
+        *,
+        entered: Floats,
+        entered_bias: Floats,
+        solver: str,
+        step: float | None,
+        n_evaluations: int,
+    ) -> Path:
+        """The path of all knots recorded."""
+        self._close_pending((_nobody(), _nobody()))
+        problem = self._problem
+        common = np.array(self._common)
+        extra = problem.common_position
+        return Path(
+            times=np.array(self._times),
+            common=common[:, : problem.n_common],
+            common_position=common[:, -1] if extra else None,
+            knots=tuple(self._knots),
+            entered=entered,
+            entered_bias=entered_bias,
+            items=problem.votes.items,
+            annotators=problem.votes.annotators,
+            features=problem.features,
+            blocks=problem.design.blocks,
+            seen_item=problem.design.seen_item,
+            penalty=problem.penalty,
+            deviation_threshold=problem.deviation_threshold,
+            position_threshold=problem.position_threshold,
+            kappa=problem.kappa,
+            loss=problem.loss.name,
+            solver=solver,
+            step=step,
+            n_evaluations=n_evaluations,
+        )
+
+    def _active(self, z: Floats, z_bias: Floats) -> tuple[Ints, Ints]:
+        problem = self._problem
+        size = block_norms(z, problem.design.blocks, group=problem.penalty.group)
+        return (
+            np.flatnonzero(size > problem.deviation_threshold),
+            np.flatnonzero(np.abs(z_bias) > problem.position_threshold),
+        )
+
+    def _close_pending(self, newer: tuple[Ints, Ints]) -> None:
+        if self._pending is None:
+            return
+        older, own = self._older_active, self._pending_active
+        who, who_bias = (np.unique(np.concatenate((older[i], own[i], newer[i]))) for i in range(2))
+        z, z_bias = self._pending
+        blocks = self._problem.design.blocks
+        parts = [z[blocks[u] : blocks[u + 1]] for u in who]
+        kept = np.concatenate(parts) if parts else np.zeros(0)
+        self._knots.append(Knot(who, kept, who_bias, z_bias[who_bias]))
+        self._older_active = own
+
+
+def block_norms(z: Floats, blocks: Ints, *, group: bool) -> Floats:
+    """Dual norm of every annotator's block; 0 for an empty one."""
+    norms = np.zeros(len(blocks) - 1)
+    filled = np.flatnonzero(np.diff(blocks) > 0)
+    if len(filled):
+        if group:
+            norms[filled] = np.sqrt(np.add.reduceat(z * z, blocks[filled]))
+        else:
+            norms[filled] = np.maximum.reduceat(np.abs(z), blocks[filled])
+    return norms
+
+
+def _nobody() -> Ints:
+    return np.zeros(0, dtype=np.int64)

@@ -1,0 +1,110 @@
+"""The largest singular value of the design, by Lanczos on the kernels; no matrix is formed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal
+
+from prefpath.model.design import Floats
+from prefpath.model.losses import GRAM
+from prefpath.model.problem import Problem
+from prefpath.solver.executors import Serial, Threads, split_annotators
+from prefpath.solver.kernels import gradient_shard, make_scratch, rule_of
+
+
+def design_norm_squared(
+    problem: Problem, executor: Serial | Threads, *, with_common: bool = True
+) -> float:
+    """`||[d Phi, X]||_2^2`, weighted; of X alone without `with_common`."""
+    operator = _Gram(problem, executor, with_common=with_common)
+    return largest_eigenvalue(operator.apply, operator.size)
+
+
+def largest_eigenvalue(
+    apply: Callable[[Floats], Floats], size: int, *, tolerance: float = 1e-9, most: int = 500
+) -> float:
+    """Largest eigenvalue of a symmetric positive semi-definite operator.
+
+    Lanczos by its three-term recurrence: two vectors of memory. Orthogonality is lost in the
+    end, which only makes copies of eigenvalues already found; the largest stays right.
+    """
+    vector = np.random.default_rng(0).standard_normal(size)
+    vector /= np.linalg.norm(vector)
+    previous = np.zeros(size)
+    diagonal: list[float] = []
+    beside: list[float] = []
+    for _ in range(min(most, size)):
+        image = apply(vector)
+        diagonal.append(float(vector @ image))
+        image -= diagonal[-1] * vector
+        if beside:
+            image -= beside[-1] * previous
+        remainder = float(np.linalg.norm(image))
+        top = len(diagonal) - 1
+        value, ritz = eigh_tridiagonal(
+            np.array(diagonal), np.array(beside), select="i", select_range=(top, top)
+        )
+        # |remainder * last entry| bounds the distance to an eigenvalue; the error is its square.
+        if remainder * abs(ritz[-1, 0]) <= np.sqrt(tolerance) * value[0] * 1e-2:
+            return float(value[0])
+        beside.append(remainder)
+        previous, vector = vector, image / remainder
+    return float(value[0])
+
+
+class _Gram:
+    """`v -> A^T W A v` for `A = [d Phi, position, X]`."""
+
+    def __init__(self, problem: Problem, executor: Serial | Threads, *, with_common: bool) -> None:
+        self.problem, self.executor, self.with_common = problem, executor, with_common
+        self.rule = rule_of(problem)._replace(loss=GRAM, total=1.0)
+        self.shards = split_annotators(problem.design.cells)
+        self.scratch = [make_scratch(problem.design, problem.votes.n_items) for _ in self.shards]
+        self.n_common = problem.n_common if with_common else 0
+        self.n_block = int(problem.design.blocks[-1])
+        self.common_bias = problem.common_position and with_common
+        self.size = (
+            self.n_common + int(self.common_bias) + self.n_block + problem.votes.n_annotators
+        )
+
+    def apply(self, vector: Floats) -> Floats:
+        problem = self.problem
+        common, bias0, block, bias = self._split(vector)
+        theta = problem.scores(common) if self.with_common else np.zeros(problem.votes.n_items)
+        result = np.zeros(self.size)
+        out_common, out_bias0, out_block, out_bias = self._split(result)
+        masked = bias if problem.position_bias else np.zeros_like(bias)
+
+        def shard_image(index: int) -> float:
+            return float(
+                gradient_shard(
+                    self.shards[index],
+                    problem.design,
+                    problem.target,
+                    self.rule,
+                    theta,
+                    float(bias0.sum()),
+                    block,
+                    masked,
+                    out_block,
+                    out_bias,
+                    self.scratch[index],
+                )
+            )
+
+        sideways = self.executor.map(shard_image, range(len(self.shards)))
+        if self.with_common:
+            pull = np.sum([scratch.item_pull for scratch in self.scratch], axis=0)
+            out_common[:] = problem.pull_back(pull)
+        out_bias0[:] = sum(sideways)
+        if not problem.position_bias:
+            out_bias[:] = 0.0
+        return result
+
+    def _split(self, vector: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        a = self.n_common
+        b = a + int(self.common_bias)
+        c = b + self.n_block
+        return vector[:a], vector[a:b], vector[b:c], vector[c:]

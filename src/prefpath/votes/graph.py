@@ -1,0 +1,53 @@
+"""The comparison graph: what is on one scale, and who saw only one order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from prefpath.votes.encode import BoolArray, CodeArray, IntArray
+from prefpath.votes.votes import Votes
+
+
+def connected_components(votes: Votes) -> CodeArray:
+    """Component of each item: scores are comparable only within one. 0 is the largest."""
+    graph = sparse.coo_matrix(
+        (np.ones(votes.n_rows), (votes.left, votes.right)), shape=(votes.n_items, votes.n_items)
+    )
+    _, component = csgraph.connected_components(graph, directed=False)
+    sizes = np.bincount(component)
+    rank = np.empty(len(sizes), dtype=np.int32)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes), dtype=np.int32)
+    return rank[component]
+
+
+def saw_one_order(votes: Votes) -> BoolArray:
+    """Annotators for whom every item was always on the same side.
+
+    Liking the items on the left and leaning to the left are then the same votes: only the
+    penalty, not the data, tells a deviation from a position bias.
+    """
+    return _one_order(votes.offsets, votes.left, votes.right, votes.position_known, votes.n_items)
+
+
+@njit(cache=True, nogil=True)
+def _one_order(
+    offsets: IntArray, left: CodeArray, right: CodeArray, known: BoolArray, n_items: int
+) -> BoolArray:
+    on_left = np.full(n_items, -1, dtype=np.int64)
+    on_right = np.full(n_items, -1, dtype=np.int64)
+    result = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    for u in range(len(offsets) - 1):
+        one, ordered = True, False
+        for r in range(offsets[u], offsets[u + 1]):
+            if not known[r]:
+                continue
+            ordered = True
+            on_left[left[r]] = u
+            on_right[right[r]] = u
+            if on_right[left[r]] == u or on_left[right[r]] == u:
+                one = False
+        result[u] = one and ordered
+    return result
