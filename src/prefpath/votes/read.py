@@ -1,22 +1,21 @@
-"""Read votes from files and data frames."""
+"""`read_votes`: votes from files and data frames in any dialect."""
 
 from __future__ import annotations
 
-import re
-import warnings
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
-import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
-
-from prefpath.errors import VoteError, VoteWarning
-from prefpath.frames import library_of
+from prefpath.votes.census import Rules
+from prefpath.votes.database import Database, Progress, open_database
+from prefpath.votes.dialects import Dialect, Roles, annotator_column, recognise
+from prefpath.votes.origin import describe_origin, say_what_was_left_out
+from prefpath.votes.people import open_people
+from prefpath.votes.ratings import ratings_to_votes
+from prefpath.votes.relation import Wanted, build_relation
+from prefpath.votes.source import Source, open_source
+from prefpath.votes.tabulate import Tabulated, tabulate
+from prefpath.votes.verdicts import Grades
 from prefpath.votes.votes import Votes
-
-_PLAIN_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 def read_votes(
@@ -28,65 +27,141 @@ def read_votes(
     choice: str | None = None,
     weight: str | None = None,
     group: str | None = None,
+    annotators: Any = None,
+    dialect: str | None = None,
     ties: Literal["half", "drop"] = "half",
-    position_known: bool = True,
+    both_bad: Literal["tie", "drop"] = "tie",
+    unknown: Literal["error", "drop"] = "error",
+    position_known: bool | str | None = None,
+    grades: Grades | None = None,
+    baseline: str | None = None,
+    pairs_per_annotator: int | None = None,
+    seed: int = 0,
+    memory_limit: str = "1GB",
+    progress: Progress | None = None,
 ) -> Votes:
-    """Votes from a file or a data frame with columns annotator, left, right, choice."""
-    columns, library, name = _columns(source)
-    who = group or annotator or "annotator"
-    wanted = [who, left or "left", right or "right", choice or "choice"]
-    weight = weight or ("weight" if "weight" in columns else None)
-    missing = [
-        column for column in [*wanted, *([weight] if weight else [])] if column not in columns
-    ]
-    if missing:
-        raise VoteError(
-            f"{name} has no column {missing[0]!r}", expected=f"one of {', '.join(columns)}"
-        )
-    labels = [_labels(columns[column]) for column in wanted]
-    n_rows = len(labels[3])
-    empty = np.array([value is None or value == "" or value != value for value in labels[3]])
-    kept = [column[~empty] for column in labels]
-    weights = None if weight is None else np.asarray(columns[weight][~empty], dtype=float)
-    votes = Votes.from_arrays(
-        *kept, weights, position_known=position_known, self_comparisons="drop"
+    """Read votes from a file, a folder of parts, a glob pattern, or a data frame.
+
+    CSV, TSV, JSON Lines and Parquet are read (gzip and zstd too), and any data frame Narwhals
+    knows. The dialect is recognised by its column names; `origin["read_as"]` says as which.
+    No row is dropped silently: rows without a verdict and comparisons of an item with itself
+    are left out, counted in `origin`, and said in a `VoteWarning`.
+
+    Parameters
+    ----------
+    source : path, or data frame
+        Where the votes are.
+    annotator, left, right, choice, weight : str, optional
+        Columns, where they are not called as the dialect calls them.
+    group : str, optional
+        A column of groups (occupation, age): its groups take the annotators' place.
+    annotators : path or data frame, optional
+        A table of annotators that has the column `group`.
+    dialect : str, optional
+        Forces a dialect: "canonical", "arena", "arena55k", "mtbench", "arena-hard",
+        "arena-hard-pairs", "evalica", "crowdkit", "alpacaeval", "pwcmp", "pwcmp-selection",
+        "chosen", "ratings".
+    ties : {"half", "drop"}
+        A tie is half a win for both, or left out.
+    both_bad : {"tie", "drop"}
+        "Both are bad" is a tie, or left out.
+    unknown : {"error", "drop"}
+        What to do with verdicts nobody knows and rows without an annotator or item.
+    position_known : bool or str, optional
+        False where left and right mean nothing; or a column that says so for each vote.
+        By default as the dialect has it, or the column `position_known`.
+    grades : {"weight", "strength"}, optional
+        Whether a grade (A>>B, a preference of 1.2) is the vote's weight or its strength.
+        By default Arena-Hard's are weights (3 and 1), AlpacaEval's strengths.
+    baseline : str, optional
+        The model that Arena-Hard judgments are against.
+    pairs_per_annotator, seed : int
+        For ratings: at most so many pairs of each annotator, drawn at random.
+    memory_limit : str
+        What the reading may hold in memory before it goes to disk, apart from the votes.
+    progress : callable, optional
+        Called with what is being done, and the share of it that is done.
+
+    Returns
+    -------
+    Votes
+
+    Raises
+    ------
+    VoteError
+        With row numbers, counted from 1 (a CSV header is not counted).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> battles = pd.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "x"],
+    ...                         "winner": ["model_a", "tie"], "judge": ["ann", "bob"]})
+    >>> votes = read_votes(battles)
+    >>> votes
+    Votes(2 votes in 2 rows, 2 annotators, 2 items, 1 tie)
+    >>> votes.origin["read_as"]
+    'Chatbot Arena: model_a is left'
+    """
+    named = {"annotator": annotator, "left": left, "right": right, "choice": choice}
+    roles = {role: name for role, name in named.items() if name is not None}
+    with open_database(memory_limit, progress) as database:
+        table = open_source(source, database)
+        known_as = recognise(table, dialect, roles)
+        if known_as.shape != "ratings":
+            wanted = _wanted(database, table, known_as, roles, group, annotators)
+            wanted = replace(
+                wanted,
+                weight=weight or table.find("weight"),
+                position=_position(table, position_known),
+                baseline=baseline,
+            )
+            relation = build_relation(table, known_as, wanted)
+            rules = Rules(ties, both_bad, unknown, grades)
+            result = tabulate(database, relation, known_as.read, rules)
+            return _as_votes(table, known_as, wanted, result)
+    return ratings_to_votes(
+        source,
+        annotator=annotator,
+        item=known_as.left,
+        rating=known_as.verdict[0],
+        group=group,
+        annotators=annotators,
+        pairs_per_annotator=pairs_per_annotator,
+        seed=seed,
+        memory_limit=memory_limit,
+        progress=progress,
     )
-    origin = dict(votes.origin) | {"source": name, "rows": n_rows, "no_verdict": int(empty.sum())}
-    if origin["no_verdict"] or origin["self_comparisons"]:
-        warnings.warn(
-            f"left out {origin['no_verdict']} rows without a verdict and "
-            f"{origin['self_comparisons']} comparisons of an item with itself",
-            VoteWarning,
-            stacklevel=2,
-        )
-    votes = replace(votes, origin=origin, frame_library=library)
-    return votes.without_ties() if ties == "drop" else votes
 
 
-def _columns(source: Any) -> tuple[dict[str, NDArray[Any]], str | None, str]:
-    if isinstance(source, str | Path):
-        import duckdb
-
-        with duckdb.connect() as connection:
-            try:
-                table = connection.execute(
-                    "SELECT * FROM read_csv(?, all_varchar=true, header=true)", [str(source)]
-                ).fetchnumpy()
-            except duckdb.Error as error:
-                raise VoteError(f"cannot read {source}: {error}") from error
-        return (
-            {key: np.ma.filled(value.astype(object), None) for key, value in table.items()},
-            None,
-            str(source),
-        )
-    frame = nw.from_native(source, eager_only=True)
-    return {key: frame[key].to_numpy() for key in frame.columns}, library_of(source), "the frame"
+def _wanted(
+    database: Database,
+    table: Source,
+    dialect: Dialect,
+    roles: Roles,
+    group: str | None,
+    annotators: Any,
+) -> Wanted:
+    """Who votes: the annotator's column, a column of groups, or groups from another table."""
+    own = annotator_column(table, dialect, roles)
+    if annotators is not None:
+        return Wanted(own, people=open_people(database, annotators, group, own))
+    if group is not None:
+        table.column(group)
+        return Wanted(group)
+    return Wanted(own)
 
 
-def _labels(values: NDArray[Any]) -> NDArray[Any]:
-    """Text that is plain integers throughout becomes integers; everything else stays."""
-    if values.dtype == object and all(
-        isinstance(value, str) and _PLAIN_INTEGER.fullmatch(value) for value in values
-    ):
-        return values.astype(np.int64)
-    return values
+def _position(table: Source, given: bool | str | None) -> bool | str | None:
+    return table.find("position_known") if given is None else given
+
+
+def _as_votes(table: Source, dialect: Dialect, wanted: Wanted, result: Tabulated) -> Votes:
+    origin = describe_origin(table.name, dialect, wanted.annotator, result)
+    say_what_was_left_out(origin, stacklevel=4)
+    return Votes.from_coded(
+        result.coded,
+        annotators=result.annotators,
+        items=result.items,
+        origin=origin,
+        frame_library=table.library,
+    )

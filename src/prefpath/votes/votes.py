@@ -20,6 +20,7 @@ from prefpath.votes.check import (
 from prefpath.votes.encode import (
     BoolArray,
     CodeArray,
+    CodedVotes,
     FloatArray,
     IntArray,
     Labels,
@@ -166,6 +167,21 @@ class Votes:
             n_annotators=len(annotators),
             n_items=len(items),
         )
+        return cls.from_coded(
+            coded, annotators=annotators, items=items, origin=origin, frame_library=frame_library
+        )
+
+    @classmethod
+    def from_coded(
+        cls,
+        coded: CodedVotes,
+        *,
+        annotators: Labels,
+        items: Labels,
+        origin: Mapping[str, Any] | None = None,
+        frame_library: str | None = None,
+    ) -> Votes:
+        """Votes from rows that are already sorted and merged."""
         return cls(
             annotators=annotators,
             items=items,

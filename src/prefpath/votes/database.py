@@ -1,0 +1,155 @@
+"""The DuckDB session that reads votes: bounded memory, spill to disk, plain-word errors."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from prefpath.errors import VoteError
+
+if TYPE_CHECKING:
+    import duckdb
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of it that is done, 0 to 1."""
+
+_POLL_SECONDS = 0.1
+
+
+class Database:
+    """One in-memory DuckDB session; every failure of it is a `VoteError`.
+
+    Tables that outgrow `memory_limit` go to a temporary folder that is removed at the end.
+    Extensions are never fetched: reading a file opens no network connection.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> None:
+        self._connection = connection
+        self._progress = progress
+
+    def run(self, sql: str, doing: str = "reading") -> None:
+        """Run a statement whose result stays in the database."""
+        self._execute(sql, doing)
+
+    def rows(self, sql: str, doing: str = "reading") -> list[tuple[Any, ...]]:
+        """A small result, as Python values."""
+        return self._execute(sql, doing, lambda result: result.fetchall())
+
+    def arrays(self, sql: str, doing: str = "reading") -> dict[str, NDArray[Any]]:
+        """A large result, as one array for each column."""
+        return self._execute(sql, doing, lambda result: result.fetchnumpy())
+
+    def register(self, name: str, table: Any) -> None:
+        """Make a frame readable under `name`, without a copy where its library allows."""
+        import duckdb
+
+        try:
+            self._connection.register(name, table)
+        except duckdb.Error as error:
+            raise _plain_error(error) from error
+
+    def create_table(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """A temporary table of arrays."""
+        self.register("arrays_", dict(columns))
+        self.run(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM arrays_")
+
+    def _execute(self, sql: str, doing: str, fetch: Callable[[Any], Any] | None = None) -> Any:
+        import duckdb
+
+        try:
+            with _reporting(self._connection, self._progress, doing):
+                result = self._connection.execute(sql)
+                return fetch(result) if fetch else None
+        except duckdb.Error as error:
+            raise _plain_error(error) from error
+        except (UnicodeError, OverflowError) as error:  # a value Python cannot hold
+            raise VoteError(f"cannot be read: {error}") from error
+
+
+@contextmanager
+def open_database(
+    memory_limit: str = "1GB", progress: Progress | None = None
+) -> Iterator[Database]:
+    """Open a session; `memory_limit` is DuckDB's ("512MB", "4GB"), beyond it goes to disk."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="prefpath-") as folder:
+        config: dict[str, Any] = {
+            "memory_limit": memory_limit,
+            "temp_directory": folder,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+        }
+        try:
+            connection = duckdb.connect(":memory:", config=config)
+        except duckdb.Error as error:
+            raise VoteError(
+                f"DuckDB does not take the memory limit {memory_limit!r}",
+                expected='a size such as "1GB" or "512MB"',
+            ) from error
+        try:
+            connection.execute("SET enable_progress_bar = true")
+            connection.execute("SET enable_progress_bar_print = false")
+            yield Database(connection, progress)
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _reporting(connection: Any, progress: Progress | None, doing: str) -> Iterator[None]:
+    """Tell `progress` how far the running query is, from a thread of its own."""
+    if progress is None:
+        yield
+        return
+    finished = threading.Event()
+
+    def poll() -> None:
+        while not finished.wait(_POLL_SECONDS):
+            progress(doing, max(0.0, connection.query_progress()) / 100)
+
+    watcher = threading.Thread(target=poll, daemon=True)
+    watcher.start()
+    try:
+        yield
+        progress(doing, 1.0)
+    finally:
+        finished.set()
+        watcher.join()
+
+
+def _plain_error(error: Exception) -> VoteError:
+    """DuckDB's message without its advice on options the user cannot set here."""
+    text = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", text)
+    kept = re.split(r"\n\s*\n|\nPossible|\nLINE \d|\n\s*file = ", text)[0]
+    kept = re.sub(r"^[A-Z][A-Za-z/ -]*Error: ", "", kept).strip()
+    if "not utf-8" in text:
+        return VoteError(
+            f"the text is not UTF-8{f', line {line[1]}' if line else ''}",
+            expected="text in UTF-8",
+            remedy="convert the file, for example: iconv -f latin1 -t utf-8 votes.csv",
+        )
+    if "Out of Memory" in text:
+        return VoteError(
+            "the memory limit is too small for these votes",
+            expected="room for one entry for each distinct label",
+            remedy='raise memory_limit, for example to "4GB"',
+        )
+    return VoteError(f"cannot be read: {kept}")
+
+
+def quote_name(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"

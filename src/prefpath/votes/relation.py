@@ -1,0 +1,178 @@
+"""A table in any dialect as one SQL relation: annotator, left, right, verdict, weight, position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prefpath.errors import VoteError
+from prefpath.votes.database import quote_text
+from prefpath.votes.dialects import Dialect
+from prefpath.votes.source import Column, Kind, Source
+
+EVERYONE = "everyone"
+"""The annotator of votes that do not say who cast them."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Votes as SQL: `select` has columns annotator, left_item, right_item, verdict, weight,
+    weight_is_bad, known, known_is_bad; verdicts are words.
+
+    `numbered` also has `row`, the row of the file counted from 1; it is slower.
+    """
+
+    select: str
+    numbered: str
+    untyped_annotator: bool
+    untyped_items: bool
+    weighted: bool
+
+
+@dataclass(frozen=True)
+class People:
+    """A table of annotators: a scan with columns `person` (text) and `group_label`."""
+
+    scan: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns a relation is made of, in the user's names (None: there is none)."""
+
+    annotator: str | None
+    weight: str | None = None
+    position: str | bool | None = None
+    baseline: str | None = None
+    people: People | None = None
+
+
+def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation:
+    """The relation of a dialect's columns."""
+    left, right, verdict = _pair_and_verdict(source, dialect, wanted)
+    annotator, people, untyped = _annotator(source, wanted)
+    weight = None if wanted.weight is None else source.column(wanted.weight).number
+    known, known_is_bad = _position(source, dialect, wanted.position)
+    games = dialect.shape in ("two games", "nested games")
+    fields = {
+        "annotator": annotator,
+        "left_item": left,
+        "right_item": right,
+        "verdict": verdict,
+        "weight": weight or "1.0",
+        "weight_is_bad": _is_bad_weight(weight),
+        "known": known,
+        "known_is_bad": known_is_bad,
+    }
+    selected = ", ".join(f"{sql} AS {name}" for name, sql in fields.items())
+    around = f"{', (VALUES (false), (true)) AS game(swapped_)' if games else ''}{people}"
+    numbered = f"(SELECT *, row_number() OVER () AS row_number_ FROM {source.scan}) AS votes"
+    return Relation(
+        select=f"SELECT {selected} FROM {source.scan} AS votes{around}",
+        numbered=f"SELECT row_number_ AS row, {selected} FROM {numbered}{around}",
+        untyped_annotator=untyped,
+        untyped_items=_items_untyped(source, dialect),
+        weighted=weight is not None,
+    )
+
+
+def _typed(column: Column, among: Sequence[Column]) -> str:
+    """A column's labels in the type all of `among` can have, so that 1 here is 1 there."""
+    kinds = {other.kind for other in among}
+    if kinds == {"integer"}:
+        return f"CAST({column.sql} AS BIGINT)"
+    if kinds <= {"integer", "real"}:
+        return f"nullif(CAST({column.sql} AS DOUBLE), 'nan'::DOUBLE)"
+    return column.text
+
+
+def _pair_and_verdict(source: Source, dialect: Dialect, wanted: Wanted) -> tuple[str, str, str]:
+    if dialect.shape == "nested games":
+        return _nested_games(source, dialect, wanted)
+    items = [source.column(name) for name in (dialect.left, dialect.right or dialect.left)]
+    left, right = (_typed(item, items) for item in items)
+    columns = [source.column(name) for name in dialect.verdict]
+    if dialect.shape == "two games":
+        words = [column.word for column in columns]
+        verdict = f"CASE WHEN game.swapped_ THEN {_mirrored(words[1])} ELSE {words[0]} END"
+        return _swapped(left, right), _swapped(right, left), verdict
+    if dialect.shape == "one hot":
+        flags = [f"coalesce({column.word}, '')" for column in columns]
+        return left, right, " || '|' || ".join(flags)
+    if dialect.shape == "item name":
+        return left, right, _winner_by_name(columns[0], *items)
+    if dialect.shape == "chosen":
+        return left, right, "'left'"
+    return left, right, columns[0].word
+
+
+def _nested_games(source: Source, dialect: Dialect, wanted: Wanted) -> tuple[str, str, str]:
+    """Arena-Hard: `games` holds two judgments, the baseline first on the left, then right."""
+    own = source.find("baseline")
+    if wanted.baseline is None and own is None:
+        raise VoteError(
+            "Arena-Hard judgments do not name the model they are against",
+            expected="a column `baseline`, or its name",
+            remedy='pass baseline="gpt-4-0314"',
+        )
+    baseline = source.column(own).text if own and wanted.baseline is None else None
+    baseline = baseline or quote_text(str(wanted.baseline))
+    model = source.column(dialect.right).text
+    games = source.column(dialect.verdict[0]).sql
+    score = Column(f"{games}[CASE WHEN game.swapped_ THEN 2 ELSE 1 END].score", "text")
+    return _swapped(baseline, model), _swapped(model, baseline), score.word
+
+
+def _swapped(first: str, second: str) -> str:
+    return f"CASE WHEN game.swapped_ THEN {second} ELSE {first} END"
+
+
+def _mirrored(word: str) -> str:
+    return (
+        f"CASE {word} WHEN 'model_1' THEN 'model_2' WHEN 'model_2' THEN 'model_1' ELSE {word} END"
+    )
+
+
+def _winner_by_name(label: Column, left: Column, right: Column) -> str:
+    """Left or right by the winner's name; a tie's word stays, any other name is not a word."""
+    return (
+        f"CASE WHEN {label.text} = {left.text} THEN 'left' WHEN {label.text} = {right.text}"
+        f" THEN 'right' WHEN {label.word} = 'tie' THEN 'tie'"
+        f" WHEN {label.text} IS NULL THEN NULL ELSE 'the item ' || {label.text} END"
+    )
+
+
+def _annotator(source: Source, wanted: Wanted) -> tuple[str, str, bool]:
+    """The annotator's SQL, what to join for it, and whether its type is undeclared."""
+    if wanted.annotator is None:
+        return quote_text(EVERYONE), "", False
+    own = source.column(wanted.annotator)
+    if wanted.people is None:
+        return _typed(own, [own]), "", own.kind == "untyped"
+    join = f" LEFT JOIN {wanted.people.scan} AS people ON {own.text} = people.person"
+    label = Column("people.group_label", wanted.people.kind)
+    return _typed(label, [label]), join, label.kind == "untyped"
+
+
+def _position(source: Source, dialect: Dialect, position: str | bool | None) -> tuple[str, str]:
+    """SQL for "the position is known", and for "that cannot be told"."""
+    if isinstance(position, bool) or position is None:
+        known = dialect.position_known if position is None else position
+        return str(known).lower(), "false"
+    word = source.column(position).word
+    truth = (
+        f"TRY_CAST(CASE {word} WHEN '1.0' THEN '1' WHEN '0.0' THEN '0' ELSE {word} END AS BOOLEAN)"
+    )
+    return f"coalesce({truth}, false)", f"({word} IS NOT NULL AND {truth} IS NULL)"
+
+
+def _is_bad_weight(weight: str | None) -> str:
+    if weight is None:
+        return "false"
+    return f"({weight} IS NULL OR NOT isfinite({weight}) OR {weight} < 0)"
+
+
+def _items_untyped(source: Source, dialect: Dialect) -> bool:
+    names = [name for name in (dialect.left, dialect.right) if name]
+    return all(source.column(name).kind == "untyped" for name in names)

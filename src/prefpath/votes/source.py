@@ -1,0 +1,130 @@
+"""Where votes come from: a table DuckDB can scan, and what its columns hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from prefpath.errors import VoteError
+from prefpath.votes.database import Database
+
+Kind = Literal["untyped", "text", "integer", "real", "list", "struct"]
+
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as SQL sees it. `untyped` is text of a CSV file, whose type nobody declared."""
+
+    sql: str
+    kind: Kind
+
+    @property
+    def text(self) -> str:
+        """Its text; None where it is missing, empty or not a number."""
+        if self.kind == "list":
+            return f"nullif(array_to_string({self.sql}, ', '), '')"
+        if self.kind == "real":
+            return f"CASE WHEN NOT isnan({self.sql}) THEN CAST({self.sql} AS VARCHAR) END"
+        if self.kind == "integer":
+            return f"CAST({self.sql} AS VARCHAR)"
+        return f"nullif(CAST({self.sql} AS VARCHAR), '')"
+
+    @property
+    def word(self) -> str:
+        """Its text without surrounding blanks, in lower case: for words with a meaning."""
+        return f"lower(trim({self.text}, E' \\t\\r\\n'))"
+
+    @property
+    def number(self) -> str:
+        """Its value as a number; None where it is not one."""
+        return f"TRY_CAST({self.sql} AS DOUBLE)"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table to read votes from.
+
+    Attributes
+    ----------
+    name : str
+        How it is called when something is said about it.
+    scan : str
+        What stands after FROM.
+    columns : mapping
+        The user's column names, in order.
+    repeated : frozenset of str
+        Names that more than one column has.
+    library : str or None
+        The data frame library, for a frame.
+    """
+
+    name: str
+    scan: str
+    columns: Mapping[str, Column]
+    repeated: frozenset[str] = frozenset()
+    library: str | None = None
+
+    def find(self, name: str) -> str | None:
+        """The user's column of this name: exactly, or else in any mixture of case."""
+        if name in self.columns:
+            return name
+        alike = [own for own in self.columns if own.strip().casefold() == name.casefold()]
+        return alike[0] if len(alike) == 1 else None
+
+    def column(self, name: str) -> Column:
+        """The column of this name.
+
+        Raises
+        ------
+        VoteError
+            There is none, or more than one.
+        """
+        own = self.find(name)
+        if own is None:
+            raise VoteError(
+                f"{self.name} has no column {name!r}",
+                expected=f"one of its columns: {_listed(list(self.columns))}",
+                remedy="check the spelling",
+            )
+        if own in self.repeated:
+            raise VoteError(
+                f"{self.name} has more than one column {own!r}",
+                expected="one column of that name",
+                remedy="rename or remove the others",
+            )
+        return self.columns[own]
+
+
+def open_source(source: Any, database: Database, view: str = "source") -> Source:
+    """A path (file, folder, glob pattern) or a data frame as a `Source`."""
+    if isinstance(source, str | Path):
+        from prefpath.votes.files import scan_files
+
+        return scan_files(source, database)
+    from prefpath.votes.native import scan_frame
+
+    return scan_frame(source, database, view)
+
+
+def kind_of(sql_type: str) -> Kind:
+    """What a DuckDB type holds.
+
+    >>> [kind_of(name) for name in ("BIGINT", "DOUBLE", "VARCHAR[]", "ENUM('a')")]
+    ['integer', 'real', 'list', 'text']
+    """
+    if sql_type in _INTEGERS:
+        return "integer"
+    if sql_type in {"FLOAT", "DOUBLE"}:
+        return "real"
+    if sql_type.endswith("]"):
+        return "list"
+    return "struct" if sql_type.startswith("STRUCT") else "text"
+
+
+def _listed(names: list[str], most: int = 12) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown}, and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,137 @@
+"""What the words and numbers in a verdict column mean; nothing is guessed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+Kind = Literal["vote", "both bad", "none", "unknown"]
+Grades = Literal["strength", "weight"]
+
+
+class Verdict(NamedTuple):
+    """A verdict: 1 left, -1 right, 0 tie, or a strength between; `weight` is its grade's."""
+
+    choice: float
+    weight: float = 1.0
+    kind: Kind = "vote"
+
+
+Reading = Callable[[str, Grades | None], Verdict]
+
+LEFT, RIGHT, TIE = Verdict(1.0), Verdict(-1.0), Verdict(0.0)
+BOTH_BAD = Verdict(0.0, kind="both bad")
+NO_VERDICT = Verdict(math.nan, kind="none")
+UNKNOWN = Verdict(math.nan, kind="unknown")
+
+_TIES = {"tie": TIE, "draw": TIE}
+_BOTH_BAD = dict.fromkeys(
+    ("tie (bothbad)", "tie (both bad)", "bothbad", "both_bad", "both bad"), BOTH_BAD
+)
+_EMPTY = dict.fromkeys(("", "na", "n/a", "nan", "null"), NO_VERDICT)
+
+# Arena-Hard counts a clear win three times (weight) ; half of full strength is its "slightly".
+_GRADES: Mapping[str, tuple[int, bool]] = {
+    "a>>b": (1, True),
+    "b<<a": (1, True),
+    "a>b": (1, False),
+    "b<a": (1, False),
+    "a=b": (0, False),
+    "b=a": (0, False),
+    "b>a": (-1, False),
+    "a<b": (-1, False),
+    "b>>a": (-1, True),
+    "a<<b": (-1, True),
+}
+_CLEAR_WIN_WEIGHT = 3.0
+_SLIGHT_WIN_STRENGTH = 0.5
+
+
+def word_reading(words: Mapping[str, Verdict], *, numbers: bool = False) -> Reading:
+    """A reading of fixed words, ties, "both bad" and Arena-Hard's grades; numbers on request.
+
+    >>> read = word_reading({"model_a": LEFT, "model_b": RIGHT})
+    >>> read("model_b", None).choice, read("a>>b", None).weight, read("huh", None).kind
+    (-1.0, 3.0, 'unknown')
+    """
+    meanings = {**_EMPTY, **_TIES, **_BOTH_BAD, **words}
+
+    def read(word: str, grades: Grades | None) -> Verdict:
+        if word in meanings:
+            return meanings[word]
+        if word in _GRADES:
+            return _graded(*_GRADES[word], grades or "weight")
+        return _number(word) if numbers else UNKNOWN
+
+    return read
+
+
+def read_preference(word: str, grades: Grades | None) -> Verdict:
+    """AlpacaEval: 1 is generator_1, 2 is generator_2, between is a mixture; 0 an old tie.
+
+    As a strength, `preference` p is the choice 3 - 2p: its win probability (1 + choice) / 2
+    is AlpacaEval's own 2 - p. As a weight it is the nearer side with weight |3 - 2p|.
+
+    >>> read_preference("1.25", None), read_preference("1.25", "weight")
+    (Verdict(choice=0.5, weight=1.0, kind='vote'), Verdict(choice=1.0, weight=0.5, kind='vote'))
+    """
+    if word in _EMPTY:
+        return NO_VERDICT
+    number = _number(word).choice
+    if number == 0.0:
+        return TIE
+    if not 1.0 <= number <= 2.0:  # also false for what is not a number
+        return UNKNOWN
+    strength = 3.0 - 2.0 * number
+    if grades == "weight" and strength:
+        return Verdict(math.copysign(1.0, strength), abs(strength))
+    return Verdict(strength)
+
+
+def read_rating(word: str, _grades: Grades | None) -> Verdict:
+    """A rating: any finite number."""
+    return NO_VERDICT if word in _EMPTY else _number(word)
+
+
+def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
+    """Arena 55k: three flags "left|right|tie", exactly one of them set.
+
+    >>> read_one_hot("0|1|0", None).choice, read_one_hot("1|1|0", None).kind
+    (-1.0, 'unknown')
+    """
+    flags = [_FLAGS.get(flag) for flag in word.split("|")]
+    if all(flag in _EMPTY for flag in word.split("|")):
+        return NO_VERDICT
+    if None in flags or sum(map(bool, flags)) != 1:
+        return UNKNOWN
+    return (LEFT, RIGHT, TIE)[flags.index(True)]
+
+
+_FLAGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+
+SIDES = {"left": LEFT, "right": RIGHT}
+read_choice = word_reading(SIDES, numbers=True)
+read_side = word_reading(SIDES)
+read_model_ab = word_reading({"model_a": LEFT, "model_b": RIGHT})
+read_model_12 = word_reading({"model_1": LEFT, "model_2": RIGHT, "error": NO_VERDICT})
+read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in _FLAGS.items()})
+read_first_or_second = word_reading({"1": LEFT, "2": RIGHT, "1.0": LEFT, "2.0": RIGHT})
+read_grade = word_reading({"error": NO_VERDICT})
+read_mapped = word_reading(
+    {**SIDES, "model_a": LEFT, "model_b": RIGHT, "model_1": LEFT, "model_2": RIGHT}, numbers=True
+)
+
+
+def _number(word: str) -> Verdict:
+    try:
+        value = float(word)
+    except ValueError:
+        return UNKNOWN
+    return Verdict(value) if math.isfinite(value) else UNKNOWN
+
+
+def _graded(side: int, clear: bool, grades: Grades) -> Verdict:
+    if grades == "weight":
+        return Verdict(float(side), _CLEAR_WIN_WEIGHT if clear else 1.0)
+    return Verdict(side * (1.0 if clear else _SLIGHT_WIN_STRENGTH))
