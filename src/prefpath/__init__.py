@@ -7,7 +7,7 @@ from prefpath.hodge import hodge_decompose, hodge_rank
 from prefpath.model.features import ItemFeatures
 from prefpath.path import Path
 from prefpath.simulate import simulate_crowd, simulate_paper
-from prefpath.votes import Votes, read_votes
+from prefpath.votes import Votes, ratings_to_votes, read_votes
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "fit_path",
     "hodge_decompose",
     "hodge_rank",
+    "ratings_to_votes",
     "read_votes",
     "simulate_crowd",
     "simulate_paper",
