@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from prefpath.baselines.training import Training
 from prefpath.baselines.tuning import Folds, Tuning, cross_validate
-from prefpath.errors import PrefpathError, VoteError
+from prefpath.errors import PrefpathError, SettingError, VoteError
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray, Labels
 
@@ -67,6 +67,15 @@ class Baseline(ABC):
     folds: Folds = "auto"
     random_state: int = 0
     _fitted: Fitted | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.n_folds < 2:
+            raise SettingError(f"n_folds is {self.n_folds}", expected="at least 2 folds")
+        if self.folds not in ("auto", "votes", "items"):
+            raise SettingError(f"folds is {self.folds!r}", expected="auto, votes or items")
+        for name, value in vars(self).items():
+            if isinstance(value, (tuple, list)) and not (value and isinstance(value, tuple)):
+                raise SettingError(f"{name} is {value!r}", expected="a number, or a tuple of them")
 
     @abstractmethod
     def _fit_path(self, training: Training) -> Sequence[Fit]:

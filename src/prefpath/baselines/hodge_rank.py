@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from prefpath.baselines.base import Baseline, Fit, centred
 from prefpath.baselines.linear_solves import least_squares
 from prefpath.baselines.training import Training
+from prefpath.hodge import hodge_rank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class HodgeRank(Baseline):
     Parameters
     ----------
     ridge : float
-        Makes the solution the smallest one where several are as good; it moves nothing else.
+        With features: makes the solution the smallest one where several are as good.
 
     References
     ----------
@@ -40,6 +41,8 @@ class HodgeRank(Baseline):
     ridge: float = 1e-9
 
     def _fit_path(self, training: Training) -> Sequence[Fit]:
+        if training.features is None:
+            return [Fit(hodge_rank(replace(training.votes, weight=training.weight)))]
         groups = training.groups
         design = training.differences(groups.first, groups.second)
         coef = least_squares(design, groups.choice, training.group_weight, self.ridge)

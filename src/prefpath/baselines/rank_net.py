@@ -83,11 +83,11 @@ def _standardised(training: Training) -> Design:
 
 def initial_weights(n_inputs: int, hidden: int, random_state: int) -> Weights:
     rng = np.random.default_rng(random_state)
-    # The bias is spread so that one-hot inputs meet units with different slopes.
+    # Nothing out of the hidden layer yet: before the first vote every item scores the same.
     return (
         rng.normal(scale=1.0 / np.sqrt(n_inputs), size=(n_inputs, hidden)),
         rng.normal(scale=0.1, size=hidden),
-        rng.normal(scale=1.0 / np.sqrt(hidden), size=hidden),
+        np.zeros(hidden),
     )
 
 

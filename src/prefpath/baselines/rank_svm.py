@@ -55,7 +55,14 @@ class RankSVM(Baseline):
 
         if len(label) == 0:  # nothing but ties
             return np.zeros(rows.shape[1])
-        machine = LinearSVC(C=C, loss="squared_hinge", dual=False, fit_intercept=False, tol=1e-5)
+        machine = LinearSVC(
+            C=C,
+            loss="squared_hinge",
+            dual=False,
+            fit_intercept=False,
+            tol=1e-5,
+            random_state=self.random_state,  # unused by this solver, but it would seed itself
+        )
         machine.fit(rows, label, sample_weight=weight)
         coef: FloatArray = machine.coef_[0]
         return coef

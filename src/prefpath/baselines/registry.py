@@ -17,7 +17,7 @@ from prefpath.baselines.rank_centrality import RankCentrality
 from prefpath.baselines.rank_net import RankNet
 from prefpath.baselines.rank_svm import RankSVM
 from prefpath.baselines.urlr import URLR
-from prefpath.errors import PrefpathError
+from prefpath.errors import SettingError
 
 BASELINES: dict[str, Callable[..., Baseline]] = {
     "ranksvm": RankSVM,
@@ -45,6 +45,7 @@ def make_baseline(name: str, **params: Any) -> Baseline:
     """
     factory = BASELINES.get(name.lower())
     if factory is None:
-        known = ", ".join(BASELINES)
-        raise PrefpathError(f"there is no baseline {name!r}; the baselines are {known}")
+        raise SettingError(
+            f"there is no baseline {name!r}", expected=f"one of {', '.join(BASELINES)}"
+        )
     return factory(**params)

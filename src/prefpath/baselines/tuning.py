@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from prefpath.baselines.training import Training
+from prefpath.selection.criteria import mismatch_ratio
 from prefpath.votes.encode import BoolArray, FloatArray
 
 Folds = Literal["auto", "votes", "items"]
@@ -56,21 +57,19 @@ def cross_validate(
     errors = []
     for held_out in _held_out_rows(training, n_folds, folds, random_state):
         kept = np.where(held_out, 0.0, training.weight)
+        # A tie is half wrong whatever is predicted: it cannot tell settings apart.
         judged = held_out & (training.weight > 0) & (training.votes.choice != 0)
         if not kept.any() or not judged.any():
             continue
+        choice, weight = training.votes.choice[judged], training.weight[judged]
         fits = fit_path(training.reweighted(kept))
-        errors.append([_mismatch(margins(fit, training, judged), training, judged) for fit in fits])
+        errors.append(
+            [mismatch_ratio(margins(fit, training, judged), choice, weight) for fit in fits]
+        )
     if not errors:
         return None
     mean = np.mean(errors, axis=0)
     return Tuning(errors=tuple(mean.tolist()), n_folds=len(errors))
-
-
-def _mismatch(margin: FloatArray, training: Training, rows: BoolArray) -> float:
-    """Share of wrong signs; a margin of 0 is half wrong. Ties say nothing and are not judged."""
-    agreement = np.sign(margin) * np.sign(training.votes.choice[rows])
-    return float(np.average((1.0 - agreement) / 2.0, weights=training.weight[rows]))
 
 
 def _held_out_rows(
