@@ -11,9 +11,9 @@ from prefpath.errors import VoteError
 from prefpath.hodge.flow import PairFlow, Transform, pool_votes, transformed_flow
 from prefpath.hodge.gradient import find_components, fit_scores, gradient_of
 from prefpath.hodge.local import local_part
-from prefpath.hodge.triangles import Triangles
+from prefpath.hodge.triangles import Triangles, curls_of, energies_of, greatest_energies
 from prefpath.votes import Votes
-from prefpath.votes.encode import CodeArray, FloatArray, IntArray, Labels
+from prefpath.votes.encode import CodeArray, FloatArray, Labels
 
 
 @dataclass(frozen=True)
@@ -96,19 +96,13 @@ class HodgeDecomposition:
         flow = PairFlow(len(self.items), self.first, self.second, self.weight, self.flow)
         graph = Triangles.of(flow)
         value, variance = graph.to_edges(self.flow), 1.0 / self.weight[graph.pair]
-        worst = np.empty((0, 3), np.int32)
-        for batch in graph.batches():
-            candidates = np.concatenate([worst, batch])
-            worst = candidates[_greatest(_energies(candidates, value, variance), n)]
-        curls = _curls(worst, value)
+        worst = greatest_energies(graph, value, variance, n)
+        corners = self.items[graph.corners(worst)].tolist()
+        curls = curls_of(worst, value).tolist()
+        energies = energies_of(worst, value, variance).tolist()
         return [
             InconsistentTriangle(_cycle(labels, curl), abs(curl), energy)
-            for labels, curl, energy in zip(
-                self.items[graph.corners(worst)].tolist(),
-                curls.tolist(),
-                _energies(worst, value, variance).tolist(),
-                strict=True,
-            )
+            for labels, curl, energy in zip(corners, curls, energies, strict=True)
         ]
 
 
@@ -206,29 +200,6 @@ def hodge_rank(votes: Votes) -> FloatArray:
 
 def _energy(flow: PairFlow, part: FloatArray) -> float:
     return float(flow.weight @ part**2)
-
-
-def _curls(triangles: CodeArray, value: FloatArray) -> FloatArray:
-    ab, bc, ac = triangles.T
-    curls: FloatArray = value[ab] + value[bc] - value[ac]
-    return curls
-
-
-def _energies(triangles: CodeArray, value: FloatArray, variance: FloatArray) -> FloatArray:
-    """Energy that the best flow round each triangle alone explains.
-
-    It is the squared curl over its variance: three pairs of one vote each do not outweigh
-    three of hundreds.
-    """
-    energies: FloatArray = _curls(triangles, value) ** 2 / variance[triangles].sum(axis=1)
-    return energies
-
-
-def _greatest(values: FloatArray, n: int) -> IntArray:
-    """Positions of the `n` greatest values, greatest first."""
-    n = min(n, len(values))
-    found = np.argpartition(-values, n - 1)[:n] if n else np.zeros(0, np.int64)
-    return found[np.argsort(-values[found], kind="stable")]
 
 
 def _cycle(trio: list[Any], curl: float) -> tuple[Any, Any, Any]:

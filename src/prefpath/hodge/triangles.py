@@ -95,6 +95,45 @@ class Triangles:
         return codes
 
 
+def greatest_energies(
+    triangles: Triangles, value: FloatArray, variance: FloatArray, n: int
+) -> CodeArray:
+    """The `n` triangles of greatest energy, greatest first."""
+    worst = np.empty((0, 3), np.int32)
+    enough = -1.0  # the energy a triangle must exceed to be among the worst
+    for batch in triangles.batches():
+        above = batch[energies_of(batch, value, variance) > enough]
+        candidates = np.concatenate([worst, above])
+        energies = energies_of(candidates, value, variance)
+        order = np.argsort(-energies, kind="stable")[:n]
+        worst = candidates[order]
+        if len(order) == n:
+            enough = float(energies[order[-1]])
+    return worst
+
+
+def curls_of(triangles: CodeArray, value: FloatArray) -> FloatArray:
+    """Sum of a flow on edges round each triangle, `a` to `b` to `c` to `a`."""
+    ab, bc, ac = triangles.T
+    curls: FloatArray = value[ab] + value[bc] - value[ac]
+    return curls
+
+
+@njit(cache=True, nogil=True)
+def energies_of(triangles: CodeArray, value: FloatArray, variance: FloatArray) -> FloatArray:
+    """Energy that the best flow round each triangle alone explains.
+
+    It is the squared curl over its variance: three pairs of one vote each do not outweigh
+    three of hundreds.
+    """
+    energies = np.empty(len(triangles))
+    for row in range(len(triangles)):
+        ab, bc, ac = triangles[row]
+        curl = value[ab] + value[bc] - value[ac]
+        energies[row] = curl * curl / (variance[ab] + variance[bc] + variance[ac])
+    return energies
+
+
 @njit(cache=True, nogil=True)
 def _count(tails: IntArray, heads: IntArray, starts: IntArray, begun: IntArray) -> None:
     for ab in range(len(heads)):
