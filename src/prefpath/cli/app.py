@@ -19,6 +19,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+
+
+@app.callback()
+def _commands() -> None:
+    """Typer makes a program of a single command without this; the help text is the app's."""
+
+
 console = Console()
 error_console = Console(stderr=True)
 

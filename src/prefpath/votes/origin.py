@@ -48,9 +48,14 @@ def describe_origin(
     }
 
 
+def rows_left_out(origin: Mapping[str, Any]) -> list[str]:
+    """What was left out without the user asking for it, in words, with counts."""
+    return [f"{origin[name]:,} {words}" for name, words in _LEFT_OUT.items() if origin.get(name)]
+
+
 def say_what_was_left_out(origin: Mapping[str, Any], stacklevel: int = 3) -> None:
     """Warn of rows the user did not ask to leave out, if there are any."""
-    found = [f"{origin[name]:,} {words}" for name, words in _LEFT_OUT.items() if origin[name]]
+    found = rows_left_out(origin)
     if found:
         warnings.warn(
             f"{origin['source']}: left out rows {', '.join(found)} (of {origin['rows']:,})",
@@ -60,14 +65,15 @@ def say_what_was_left_out(origin: Mapping[str, Any], stacklevel: int = 3) -> Non
 
 
 def summarise_origin(origin: Mapping[str, Any]) -> str:
-    """The summary in a few lines, for a person."""
-    lines = [
-        f"{origin.get('source', 'votes')}: read as {origin.get('read_as', 'arrays')}",
-        f"{origin.get('rows', 0):,} rows read, {origin.get('votes', 0):,} votes kept, "
-        f"{origin.get('duplicates_merged', 0):,} duplicates merged, "
-        f"{origin.get('ties', 0):,} ties",
-    ]
-    words = {**_LEFT_OUT, "ties_dropped": "of ties", "both_bad_dropped": 'of "both bad"'}
-    dropped = [f"{origin[name]:,} {text}" for name, text in words.items() if origin.get(name)]
-    lines.append("left out: rows " + ", ".join(dropped) if dropped else "left out: nothing")
-    return "\n".join(lines)
+    """The summary in three lines, for a person."""
+    dropped = rows_left_out(origin)
+    asked = {"ties_dropped": "of ties", "both_bad_dropped": 'of "both bad"'}
+    dropped += [f"{origin[name]:,} {words}" for name, words in asked.items() if origin.get(name)]
+    return "\n".join(
+        [
+            f"{origin['source']}: read as {origin['read_as']}",
+            f"{origin['rows']:,} rows read, {origin['votes']:,} votes kept, "
+            f"{origin['duplicates_merged']:,} duplicates merged, {origin['ties']:,} ties",
+            f"left out: rows {', '.join(dropped)}" if dropped else "left out: nothing",
+        ]
+    )

@@ -1,0 +1,60 @@
+"""The trust panel: can a ranking of these votes be trusted? From the data alone."""
+
+from __future__ import annotations
+
+from prefpath.trust.annotators import (
+    check_dominance,
+    check_left_out,
+    check_one_order,
+    check_one_side,
+    check_orders_of_pairs,
+    check_ties,
+    check_votes_per_annotator,
+    orders_of_pairs,
+)
+from prefpath.trust.items import (
+    check_cycles,
+    check_finite_scores,
+    check_one_scale,
+    check_outcome,
+    check_votes_per_item,
+)
+from prefpath.trust.panel import TrustCheck, TrustPanel
+from prefpath.votes import Votes
+
+__all__ = ["TrustCheck", "TrustPanel", "trust_panel"]
+
+
+def trust_panel(votes: Votes) -> TrustPanel:
+    """Ask of votes whether a ranking made from them can be trusted.
+
+    Examples
+    --------
+    >>> votes = Votes.from_arrays(["ann", "ann"], ["x", "v"], ["y", "w"], [1, 1])
+    >>> panel = trust_panel(votes)
+    >>> panel["one scale"].status
+    'fail'
+    >>> panel["one scale"].finding
+    'the items fall into 2 groups that were never compared with each other'
+    """
+    return TrustPanel(
+        n_votes=votes.n_votes,
+        n_annotators=votes.n_annotators,
+        n_items=votes.n_items,
+        n_pairs=len(orders_of_pairs(votes)[0]),
+        checks=(
+            check_left_out(votes),
+            check_one_scale(votes),
+            check_votes_per_item(votes),
+            check_outcome(votes, "never won", 1.0, "no vote won", "at the bottom"),
+            check_outcome(votes, "never lost", -1.0, "no vote lost", "at the top"),
+            check_finite_scores(votes),
+            check_votes_per_annotator(votes),
+            check_dominance(votes),
+            check_ties(votes),
+            check_orders_of_pairs(votes),
+            check_one_order(votes),
+            check_one_side(votes),
+            check_cycles(votes),
+        ),
+    )

@@ -1,0 +1,153 @@
+"""Checks of the votes and who cast them: rows, voices, ties, sides seen and chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from prefpath.trust.panel import TrustCheck
+from prefpath.trust.words import counted, named
+from prefpath.votes import Votes
+from prefpath.votes.encode import BoolArray, IntArray
+from prefpath.votes.graph import saw_one_order
+from prefpath.votes.origin import rows_left_out
+
+FEW_VOTES_PER_ANNOTATOR = 5
+MANY_TIES = 0.5
+DOMINANT_SHARE = 0.5
+FEW_PAIRS_IN_BOTH_ORDERS = 0.5
+CHANCE = 0.05
+"""Probability that a crowd of fair coins has anybody accused of always choosing one side."""
+
+
+def check_left_out(votes: Votes) -> TrustCheck:
+    found = rows_left_out(votes.origin)
+    if not found:
+        return TrustCheck("rows left out", "passed", "every row is a vote")
+    return TrustCheck(
+        "rows left out",
+        "warn",
+        f"left out rows {', '.join(found)} (of {votes.origin['rows']:,})",
+        "look at these rows: unless they are missing by accident, the rest is no fair sample",
+    )
+
+
+def check_votes_per_annotator(votes: Votes) -> TrustCheck:
+    n_votes = _votes_of_annotators(votes)
+    few = n_votes < FEW_VOTES_PER_ANNOTATOR
+    spread = (
+        f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
+    )
+    if few.mean() <= 0.5:
+        return TrustCheck("votes per annotator", "passed", spread)
+    return TrustCheck(
+        "votes per annotator",
+        "warn",
+        f"{spread}; {counted(few, 'annotator')} cast fewer than {FEW_VOTES_PER_ANNOTATOR}",
+        "so few votes say little about one person: group annotators (--group) to compare groups",
+        tuple(votes.annotators[few].tolist()),
+    )
+
+
+def check_dominance(votes: Votes) -> TrustCheck:
+    share = votes.annotator_weight / votes.total_weight
+    first = int(share.argmax())
+    finding = (
+        f"the busiest annotator, {votes.annotators[first]}, has {share[first]:.0%} of the votes"
+    )
+    if votes.n_annotators == 1:
+        return TrustCheck("many voices", "warn", "there is only one annotator",
+                          "nobody can differ from a crowd of one")  # fmt: skip
+    if share[first] <= DOMINANT_SHARE or votes.n_annotators == 2:
+        return TrustCheck("many voices", "passed", finding)
+    return TrustCheck(
+        "many voices",
+        "warn",
+        finding,
+        "the common ranking is mostly this annotator's: weigh the votes, or look without them",
+        (votes.annotators[first].item(),),
+    )
+
+
+def check_ties(votes: Votes) -> TrustCheck:
+    share = votes.weight[votes.choice == 0].sum() / votes.total_weight
+    finding = f"{share:.0%} of the votes are ties"
+    if share <= MANY_TIES:
+        return TrustCheck("ties", "passed", finding)
+    return TrustCheck(
+        "ties",
+        "warn",
+        finding,
+        "most comparisons decided nothing: ask harder questions of fewer items",
+    )
+
+
+def check_orders_of_pairs(votes: Votes) -> TrustCheck:
+    forward, backward = orders_of_pairs(votes)
+    positioned = forward | backward
+    name = "both orders"
+    if not positioned.any():
+        return TrustCheck(name, "warn", "no vote says which item was on the left",
+                          "position bias cannot be estimated from these votes")  # fmt: skip
+    both = int((forward & backward).sum())
+    finding = f"{both:,} of {int(positioned.sum()):,} pairs were shown in both orders"
+    if both >= FEW_PAIRS_IN_BOTH_ORDERS * positioned.sum():
+        return TrustCheck(name, "passed", finding)
+    return TrustCheck(
+        name,
+        "warn",
+        finding,
+        "show pairs in random order: a common preference for one side is hard to tell from "
+        "the quality of what was shown there",
+    )
+
+
+def check_one_order(votes: Votes) -> TrustCheck:
+    alike = saw_one_order(votes)
+    if not alike.any():
+        return TrustCheck("sides seen", "passed", "nobody saw every item on one side only")
+    return TrustCheck(
+        "sides seen",
+        "warn",
+        f"{counted(alike, 'annotator')} saw every item on one side only: "
+        f"{named(votes.annotators[alike])}",
+        "whether they like these items or lean to a side, their votes alone cannot tell",
+        tuple(votes.annotators[alike].tolist()),
+    )
+
+
+def check_one_side(votes: Votes) -> TrustCheck:
+    """Annotators who chose one side more often in a row than a fair coin would."""
+    lefts, rights = (_votes_of_annotators(votes, votes.position_known & (side * votes.choice > 0))
+                     for side in (1, -1))  # fmt: skip
+    decided = lefts + rights
+    always = (lefts == 0) | (rights == 0)
+    # 2 * 2^-n: the probability of n equal sides, shared out over the annotators.
+    telling = always & (decided > 0) & (2.0 ** (1.0 - decided) < CHANCE / votes.n_annotators)
+    if not telling.any():
+        return TrustCheck("sides chosen", "passed",
+                          "nobody chose one side more often than chance allows")  # fmt: skip
+    return TrustCheck(
+        "sides chosen",
+        "warn",
+        f"{counted(telling, 'annotator')} always chose the same side: "
+        f"{named(votes.annotators[telling])}",
+        "they may click without looking: the position bias of the model takes this in; "
+        "compare the ranking without them",
+        tuple(votes.annotators[telling].tolist()),
+    )
+
+
+def _votes_of_annotators(votes: Votes, mask: BoolArray | None = None) -> IntArray:
+    count = votes.count if mask is None else np.where(mask, votes.count, 0)
+    return np.bincount(votes.annotator, count, votes.n_annotators).astype(np.int64)
+
+
+def orders_of_pairs(votes: Votes) -> tuple[BoolArray, BoolArray]:
+    """For each compared pair, whether it was seen in one order and in the other."""
+    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    _, pair = np.unique(low.astype(np.int64) * votes.n_items + high, return_inverse=True)
+    n_pairs = int(pair.max()) + 1
+    forward, backward = np.zeros(n_pairs, dtype=bool), np.zeros(n_pairs, dtype=bool)
+    forward[pair[votes.position_known & (votes.left == low)]] = True
+    backward[pair[votes.position_known & (votes.left == high)]] = True
+    return forward, backward

@@ -1,0 +1,125 @@
+"""Checks of the items: on one scale, enough votes, wins and losses, circles."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from prefpath.trust.panel import TrustCheck
+from prefpath.trust.words import counted, named, share_of
+from prefpath.votes import Votes
+from prefpath.votes.encode import IntArray
+from prefpath.votes.graph import connected_components
+
+FEW_VOTES_PER_ITEM = 10
+MORE_CIRCLES_THAN_CHANCE = 1.5
+FEW_CIRCLES = 0.05
+
+
+def check_one_scale(votes: Votes) -> TrustCheck:
+    component = connected_components(votes)
+    n_groups = int(component.max()) + 1
+    if n_groups == 1:
+        return TrustCheck("one scale", "passed", "every item is connected with every other")
+    return TrustCheck(
+        "one scale",
+        "fail",
+        f"the items fall into {n_groups:,} groups that were never compared with each other",
+        "rank each group by itself, or collect votes between them; beside the largest group "
+        f"stand {named(votes.items[component > 0])}",
+        tuple(votes.items[component > 0].tolist()),
+    )
+
+
+def check_votes_per_item(votes: Votes) -> TrustCheck:
+    n_votes = _votes_of_items(votes)
+    few = n_votes < FEW_VOTES_PER_ITEM
+    spread = (
+        f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
+    )
+    if not few.any():
+        return TrustCheck("votes per item", "passed", spread)
+    return TrustCheck(
+        "votes per item",
+        "warn",
+        f"{spread}; fewer than {FEW_VOTES_PER_ITEM} on {counted(few, 'item')}: "
+        f"{named(votes.items[few])}",
+        "collect more votes on these items, or expect wide intervals for them",
+        tuple(votes.items[few].tolist()),
+    )
+
+
+def check_outcome(votes: Votes, name: str, side: float, what: str, end: str) -> TrustCheck:
+    """Items no vote prefers (side 1), or prefers something else to (side -1)."""
+    happened = np.zeros(votes.n_items, dtype=bool)
+    happened[votes.left[side * votes.choice > 0]] = True
+    happened[votes.right[side * votes.choice < 0]] = True
+    if happened.all():
+        return TrustCheck(name, "passed", f"there is no item that has {name}")
+    return TrustCheck(
+        name,
+        "warn",
+        f"{what} by {counted(~happened, 'item')}: {named(votes.items[~happened])}",
+        f"these items stand {end} for certain, but how far is unknown: compare them with their "
+        "nearest neighbours",
+        tuple(votes.items[~happened].tolist()),
+    )
+
+
+def check_finite_scores(votes: Votes) -> TrustCheck:
+    """Ford's condition: finite scores exist where every item reaches every other by wins."""
+    ahead, behind = votes.choice > 0, votes.choice < 0
+    tie = votes.choice == 0
+    winner = np.concatenate([votes.left[ahead | tie], votes.right[behind | tie]])
+    loser = np.concatenate([votes.right[ahead | tie], votes.left[behind | tie]])
+    shape = (votes.n_items, votes.n_items)
+    wins = sparse.coo_matrix((np.ones(len(winner)), (winner, loser)), shape=shape)
+    n_strong, _ = csgraph.connected_components(wins, directed=True, connection="strong")
+    if n_strong == int(connected_components(votes).max()) + 1:
+        return TrustCheck("finite scores", "passed", "wins lead from every item to every other")
+    return TrustCheck(
+        "finite scores",
+        "warn",
+        f"the items fall into {n_strong:,} tiers; between tiers all votes go one way",
+        "unregularised Bradley-Terry scores would be infinite here; trust the order of the "
+        "tiers, not the distance between them",
+    )
+
+
+def check_cycles(votes: Votes) -> TrustCheck:
+    """Energy in circles, beside what chance alone would put there.
+
+    If votes scatter independently round scores, a pair's flow has weighted variance of at most
+    1 - score difference squared; the share of it that falls into circles is the share of
+    dimensions that circles have.
+    """
+    from prefpath.hodge import hodge_decompose
+
+    parts = hodge_decompose(votes)
+    energy, n_pairs = parts.energy, len(parts.weight)
+    scatter = np.clip(1.0 - parts.gradient**2, 0.0, None).sum()
+    n_circles = n_pairs - votes.n_items + parts.n_components
+    chance = scatter * n_circles / n_pairs
+    finding = (
+        f"circles (a over b over c over a) hold {parts.cyclicity:.0%} of what the crowd "
+        f"prefers: triangles {share_of(energy.local, energy.total)}, longer circles "
+        f"{share_of(energy.harmonic, energy.total)}; chance alone would give about "
+        f"{share_of(chance, energy.total)}"
+    )
+    few = parts.cyclicity < FEW_CIRCLES
+    if few or energy.local + energy.harmonic <= MORE_CIRCLES_THAN_CHANCE * chance:
+        return TrustCheck("circles", "passed", finding)
+    return TrustCheck(
+        "circles",
+        "warn",
+        finding,
+        "no single ranking explains this: annotators differ, or the items differ in more ways "
+        "than one; look at who deviates",
+    )
+
+
+def _votes_of_items(votes: Votes) -> IntArray:
+    n_left = np.bincount(votes.left, votes.count, votes.n_items)
+    n_right = np.bincount(votes.right, votes.count, votes.n_items)
+    return (n_left + n_right).astype(np.int64)
