@@ -13,7 +13,7 @@ from prefpath.errors import VoteError, VoteWarning
 from prefpath.votes.database import Database, open_database
 from prefpath.votes.dictionary import make_dictionary
 from prefpath.votes.encode import FloatArray, Labels
-from prefpath.votes.source import Column, Source, open_source
+from prefpath.votes.source import Column, Source, naming, open_source
 
 _ITEM_NAMES = ("item", "item_id", "movie", "movie_id", "movieId", "model", "name", "id")
 _FEW_CATEGORIES = 20
@@ -70,7 +70,7 @@ def read_feature_table(
     array([[3., 1., 1.],
            [4., 1., 0.]])
     """
-    with open_database() as database:
+    with naming(source), open_database() as database:
         table = open_source(source, database)
         own = item or next((name for name in _ITEM_NAMES if table.find(name)), "item")
         items = _read_items(database, table, table.column(own))

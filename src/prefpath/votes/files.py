@@ -28,7 +28,6 @@ _FORMATS: dict[str, Format] = {
 }
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _DELIMITERS = (",", "\t", ";", "|")
-_LONGEST_LINE = 64 * 2**20
 
 
 def scan_files(path: str | Path, database: Database) -> Source:
@@ -42,10 +41,7 @@ def scan_files(path: str | Path, database: Database) -> Source:
             remedy='read one format at a time, for example "votes/*.csv"',
         )
     scan = {"csv": _scan_csv, "json": _scan_json, "parquet": _scan_parquet}[formats.pop()]
-    try:
-        return scan(str(path), files, database)
-    except VoteError as error:
-        raise _naming(error, str(path)) from error
+    return scan(str(path), files, database)
 
 
 def find_files(path: str | Path) -> list[Path]:
@@ -128,8 +124,7 @@ def _csv_header(file: Path, database: Database) -> tuple[str, tuple[str, ...]]:
     found = database.rows(
         f"SELECT line FROM read_csv({quote_text(str(file))}, auto_detect = false, header = false,"
         f" columns = {{'line': 'VARCHAR'}}, delim = chr(1), quote = '', escape = '',"
-        f" strict_mode = false, compression = '{_compression(file)}',"
-        f" max_line_size = {_LONGEST_LINE}) LIMIT 1"
+        f" strict_mode = false, compression = '{_compression(file)}') LIMIT 1"
     )
     line = (found[0][0] or "").removeprefix("\ufeff") if found else ""
     if not line.strip():
@@ -156,8 +151,7 @@ def _csv_scan(
     return (
         f"SELECT {selected} FROM read_csv({_file_list(files)}, auto_detect = false,"
         f" header = true, columns = {{{declared}}}, delim = {quote_text(delimiter)},"
-        f" quote = '\"', escape = '\"', compression = '{compression}',"
-        f" max_line_size = {_LONGEST_LINE})"
+        f" quote = '\"', escape = '\"', compression = '{compression}')"
     )
 
 
@@ -188,8 +182,3 @@ def _scan_json(name: str, files: Sequence[Path], database: Database) -> Source:
 
 def _json_type(detected: str) -> str:
     return detected if kind_of(detected) != "text" else "VARCHAR"
-
-
-def _naming(error: VoteError, name: str) -> VoteError:
-    what = error.what if name in error.what else f"{name}: {error.what}"
-    return VoteError(what, rows=error.rows, expected=error.expected, remedy=error.remedy)

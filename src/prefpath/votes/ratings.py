@@ -16,7 +16,7 @@ from prefpath.votes.encode import FloatArray, IntArray, Labels
 from prefpath.votes.origin import say_what_was_left_out
 from prefpath.votes.people import keep_people, open_people
 from prefpath.votes.relation import People, Relation, Wanted, build_relation
-from prefpath.votes.source import Source, open_source
+from prefpath.votes.source import Source, naming, open_source
 from prefpath.votes.votes import Votes
 
 MOST_PAIRS = 100_000_000
@@ -67,7 +67,7 @@ def ratings_to_votes(
     """
     if pairs_per_annotator is not None and pairs_per_annotator < 1:
         raise VoteError(f"pairs_per_annotator is {pairs_per_annotator}", expected="at least 1")
-    with open_database(memory_limit, progress) as database:
+    with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
         dialect = ratings_dialect(table, item, rating)
         who = annotator_column(table, dialect, {"annotator": annotator} if annotator else {})

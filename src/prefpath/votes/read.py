@@ -12,7 +12,7 @@ from prefpath.votes.origin import describe_origin, say_what_was_left_out
 from prefpath.votes.people import open_people
 from prefpath.votes.ratings import ratings_to_votes
 from prefpath.votes.relation import Wanted, build_relation
-from prefpath.votes.source import Source, open_source
+from prefpath.votes.source import Source, naming, open_source
 from prefpath.votes.tabulate import Tabulated, tabulate
 from prefpath.votes.verdicts import Grades
 from prefpath.votes.votes import Votes
@@ -104,7 +104,7 @@ def read_votes(
     """
     named = {"annotator": annotator, "left": left, "right": right, "choice": choice}
     roles = {role: name for role, name in named.items() if name is not None}
-    with open_database(memory_limit, progress) as database:
+    with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
         known_as = recognise(table, dialect, roles)
         if known_as.shape != "ratings":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -40,8 +41,12 @@ class Column:
 
     @property
     def number(self) -> str:
-        """Its value as a number; None where it is not one."""
-        return f"TRY_CAST({self.sql} AS DOUBLE)"
+        """Its value as a number; None where it is not one.
+
+        Text first: of a bare column DuckDB would do the cast in its CSV reader, where what is
+        no number is an error.
+        """
+        return f"TRY_CAST({self.text} AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -104,10 +109,27 @@ def open_source(source: Any, database: Database, view: str = "source") -> Source
     if isinstance(source, str | Path):
         from prefpath.votes.files import scan_files
 
-        return scan_files(source, database)
+        with naming(source):
+            return scan_files(source, database)
     from prefpath.votes.native import scan_frame
 
     return scan_frame(source, database, view)
+
+
+@contextmanager
+def naming(source: Any) -> Iterator[None]:
+    """Name the file in every error about its votes."""
+    try:
+        yield
+    except VoteError as error:
+        if not isinstance(source, str | Path) or str(source) in error.what:
+            raise
+        raise VoteError(
+            f"{source}: {error.what}",
+            rows=error.rows,
+            expected=error.expected,
+            remedy=error.remedy,
+        ) from error
 
 
 def kind_of(sql_type: str) -> Kind:

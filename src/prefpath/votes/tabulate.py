@@ -181,6 +181,8 @@ def _without_self_comparisons(
         raise _nothing_left(counts)
     if n_itself:
         coded = coded.take(~itself)
+    if not coded.weight.any():
+        raise VoteError("every vote has weight 0", expected="at least one positive weight")
     if counts["votes"] < counts["rows"]:
         coded, annotators, items = _used_labels(coded, annotators, items)
     return Tabulated(coded, annotators, items, counts)

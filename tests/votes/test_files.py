@@ -1,0 +1,189 @@
+"""Files: formats, compression, folders and patterns; what is odd about real CSV files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+from same_votes import assert_same_votes
+
+from prefpath import VoteError, Votes, read_votes
+from prefpath.votes.files import find_files
+
+HEADER = "annotator,left,right,choice\n"
+BODY = "ann,x,y,1\nann,y,z,-1\nbob,x,z,0\n"
+EXPECTED = Votes.from_arrays(["ann", "ann", "bob"], ["x", "y", "x"], ["y", "z", "z"], [1, -1, 0])
+
+
+def copy_to(path: Path, options: str) -> Path:
+    """The votes as DuckDB writes them."""
+    source = path.with_suffix(".source.csv")
+    source.write_text(HEADER + BODY)
+    duckdb.sql(f"COPY (FROM '{source}') TO '{path}' ({options})")
+    source.unlink()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("v.csv", "FORMAT csv, HEADER"),
+        ("v.tsv", "FORMAT csv, HEADER, DELIMITER '\t'"),
+        ("v.txt", "FORMAT csv, HEADER, DELIMITER ';'"),
+        ("votes", "FORMAT csv, HEADER, DELIMITER '|'"),
+        ("v.csv.gz", "FORMAT csv, HEADER, COMPRESSION gzip"),
+        ("v.csv.zst", "FORMAT csv, HEADER, COMPRESSION zstd"),
+        ("v.jsonl", "FORMAT json"),
+        ("v.json", "FORMAT json, ARRAY true"),
+        ("v.ndjson.gz", "FORMAT json, COMPRESSION gzip"),
+        ("v.jsonl.zst", "FORMAT json, COMPRESSION zstd"),
+        ("v.parquet", "FORMAT parquet"),
+        ("v.pq", "FORMAT parquet, COMPRESSION zstd"),
+        ("V.CSV", "FORMAT csv, HEADER"),
+    ],
+)
+def test_every_format(tmp_path: Path, name: str, options: str) -> None:
+    path = copy_to(tmp_path / name, options)
+    assert_same_votes(read_votes(path), EXPECTED)
+    assert_same_votes(read_votes(str(path)), EXPECTED)
+
+
+def write_parts(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "part-1.csv").write_text(HEADER + "ann,x,y,1\n")
+    (folder / "part-2.csv").write_text("right,choice,annotator,left\nz,-1,ann,y\n")
+    (folder / "part-3.csv.gz").write_bytes(gzip.compress((HEADER + "bob,x,z,0\n").encode()))
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-1.csv.crc").write_text("junk")
+
+
+def test_a_folder_of_parts_whose_columns_stand_in_any_order(tmp_path: Path) -> None:
+    write_parts(tmp_path / "votes")
+    votes = read_votes(tmp_path / "votes")
+    assert_same_votes(votes, EXPECTED)
+    assert votes.origin["source"] == str(tmp_path / "votes")
+
+
+def test_a_pattern(tmp_path: Path) -> None:
+    write_parts(tmp_path / "votes")
+    assert_same_votes(read_votes(f"{tmp_path}/votes/part-*"), EXPECTED)
+
+
+def test_parts_with_other_columns_are_an_error(tmp_path: Path) -> None:
+    write_parts(tmp_path / "votes")
+    (tmp_path / "votes" / "part-4.csv").write_text("annotator,left,right\nann,x,y\n")
+    with pytest.raises(VoteError, match=r"the columns of part-4\.csv differ"):
+        read_votes(tmp_path / "votes")
+
+
+def test_a_folder_of_several_formats_is_an_error(tmp_path: Path) -> None:
+    write_parts(tmp_path / "votes")
+    (tmp_path / "votes" / "more.jsonl").write_text("{}")
+    with pytest.raises(VoteError, match="different formats: csv, json"):
+        read_votes(tmp_path / "votes")
+
+
+@pytest.mark.parametrize("name", ["nothing.csv", "no/*.csv", "empty"])
+def test_nothing_there(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(VoteError, match="there is no file of votes at"):
+        read_votes(tmp_path / name)
+
+
+def test_a_file_name_with_brackets_and_quotes_is_no_pattern(tmp_path: Path) -> None:
+    path = tmp_path / "it's [1]*.csv"
+    path.write_text(HEADER + BODY)
+    assert find_files(path) == [path]
+    assert_same_votes(read_votes(path), EXPECTED)
+
+
+def test_row_numbers_count_through_the_parts(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(HEADER + "ann,x,y,1\nann,x,y,1\n")
+    (tmp_path / "b.csv").write_text(HEADER + "ann,x,y,1\nann,x,y,huh\n")
+    with pytest.raises(VoteError) as caught:
+        read_votes(tmp_path / "*.csv")
+    assert caught.value.rows == (4,)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf" + (HEADER + BODY).encode(),
+        (HEADER + BODY).replace("\n", "\r\n").encode(),
+        (HEADER + BODY).replace("\n", "\r").encode(),
+        (HEADER + BODY).rstrip().encode(),
+        (HEADER + "\n" + BODY.replace("\n", "\n\n")).encode(),
+        (HEADER.replace("annotator", '"annotator"') + BODY.replace("ann,", '"ann",')).encode(),
+        (HEADER.upper() + BODY).encode(),
+        (HEADER.replace(",", " , ") + BODY).encode(),
+    ],
+    ids=["BOM", "CRLF", "CR", "no last newline", "blank lines", "quotes", "capitals", "blanks"],
+)
+def test_harmless_oddities(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(data)
+    assert_same_votes(read_votes(path), EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (HEADER.encode(), "there are no votes"),
+        (b"annotator,left,right,choice\nann,x\xff,y,1\n", "not UTF-8"),
+        (b"annotator,left,right,choice\nann,x,y\n", "Line: 2"),
+        (b"annotator,left,right,choice\nann,x,y,1,2\n", "Line: 2"),
+        (b'annotator,left,right,choice\nann,"x,y,1\n', "cannot be read"),
+        (b"annotator,left,right,choice,left\nann,x,y,1,z\n", "more than one column 'left'"),
+        (b"\x00\x01\x02\x03", "votes.csv"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, says: str) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(data)
+    with pytest.raises(VoteError, match=says):
+        read_votes(path)
+
+
+def test_a_repeated_column_nobody_needs_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,choice,note,note\nann,x,y,1,a,b\n")
+    assert read_votes(path).n_votes == 1
+
+
+@pytest.mark.parametrize("name", ["v.parquet", "v.jsonl", "v.csv.gz", "v.csv.zst"])
+def test_junk_in_other_formats(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\x00junk\xff" * 10)
+    with pytest.raises(VoteError, match=r"v\."):
+        read_votes(path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(HEADER + BODY)
+    path.chmod(0)
+    with pytest.raises(VoteError):
+        read_votes(path)
+
+
+def test_a_small_memory_limit_says_so_or_works(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(HEADER + BODY)
+    assert_same_votes(read_votes(path, memory_limit="64MB"), EXPECTED)
+    with pytest.raises(VoteError, match="memory limit 'lots'"):
+        read_votes(path, memory_limit="lots")
+
+
+def test_progress_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(HEADER + BODY)
+    said: list[tuple[str, float]] = []
+    read_votes(path, progress=lambda doing, share: said.append((doing, share)))
+    assert {doing for doing, _ in said} >= {"collecting labels", "reading votes"}
+    assert all(0.0 <= share <= 1.0 for _, share in said)
