@@ -67,6 +67,16 @@ class Loss(ABC):
     def curvature(self, margin: Array, choice: Array) -> Array:
         """Second derivative of the value in the margin."""
 
+    @property
+    @abstractmethod
+    def max_curvature_change(self) -> float:
+        """Upper bound of the third derivative in the margin; inf where the curvature jumps."""
+
+    def steepest(self, margin: float, choice: float) -> float:
+        """Largest slope of any vote with margin and choice up to these sizes (by convexity)."""
+        worst = np.array([margin, -margin]), np.array([-choice, choice])
+        return float(np.abs(self.gradient(*worst)).max())
+
     def probability(self, margin: Array) -> Array:
         """Probability that the left item is chosen.
 
@@ -112,6 +122,10 @@ class Linear(Loss):
     def max_curvature(self) -> float:
         return 1.0
 
+    @property
+    def max_curvature_change(self) -> float:
+        return 0.0
+
     def value(self, margin: Array, choice: Array) -> Array:
         return 0.5 * (np.asarray(margin, dtype=float) - choice) ** 2
 
@@ -133,6 +147,10 @@ class BradleyTerry(_BinaryLoss):
     def max_curvature(self) -> float:
         return 0.25
 
+    @property
+    def max_curvature_change(self) -> float:
+        return 1.0 / (6.0 * math.sqrt(3.0))
+
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
         lost = expit(-margin)
         return np.logaddexp(0.0, -margin), -lost, lost * expit(margin)
@@ -152,6 +170,10 @@ class ThurstoneMosteller(_BinaryLoss):
     @property
     def max_curvature(self) -> float:
         return 1.0
+
+    @property
+    def max_curvature_change(self) -> float:
+        return 0.3  # found numerically; a test holds it against a fine grid
 
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
         hazard = _normal_hazard(margin)
@@ -177,6 +199,10 @@ class Huber(Loss):
     @property
     def max_curvature(self) -> float:
         return 1.0
+
+    @property
+    def max_curvature_change(self) -> float:
+        return math.inf
 
     def value(self, margin: Array, choice: Array) -> Array:
         size = np.abs(np.asarray(margin, dtype=float) - choice)
@@ -207,6 +233,10 @@ class SmoothL1(Loss):
     @property
     def max_curvature(self) -> float:
         return 1.0 / self.parameter
+
+    @property
+    def max_curvature_change(self) -> float:
+        return 0.86 / self.parameter**2  # 48 / (25 sqrt 5) at half the parameter
 
     def value(self, margin: Array, choice: Array) -> Array:
         return np.hypot(np.asarray(margin, dtype=float) - choice, self.parameter) - self.parameter

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +49,7 @@ class Problem:
     total_weight: float
     deviation_threshold: Floats
     position_threshold: Floats
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def build(
@@ -97,6 +100,12 @@ class Problem:
             target=build_target(self.votes, self.cell_starts, weight),
             total_weight=float(weight.sum()),
         )
+
+    def shared(self, name: str, build: Callable[[Problem], Any]) -> Any:
+        """What does not depend on the weights, built once for this problem and all its folds."""
+        if name not in self._shared:
+            self._shared[name] = build(self)
+        return self._shared[name]
 
     @property
     def n_common(self) -> int:

@@ -62,6 +62,21 @@ def make_scratch(design: Design, n_items: int) -> Scratch:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def common_scores(common: Floats, design: Design, theta: Floats) -> None:
+    """`theta = Phi eta`."""
+    if design.features.shape[0] == 0:
+        for i in range(len(theta)):
+            theta[i] = common[i]
+        return
+    for i in range(len(theta)):
+        row = design.features[i]
+        total = 0.0
+        for d in range(len(row)):
+            total += row[d] * common[d]
+        theta[i] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def dual_norm(z: Floats, start: int, stop: int, group: bool) -> float:
     """How far a block is from entering: its 2-norm (group) or largest entry (l1)."""
     size = 0.0

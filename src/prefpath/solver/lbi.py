@@ -24,9 +24,9 @@ from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.solver.executors import Serial, Threads, make_executor, split_annotators
 from prefpath.solver.grid import Grid
-from prefpath.solver.kernels import Rule, Scratch, lbi_shard, make_scratch, rule_of
+from prefpath.solver.kernels import Rule, Scratch, common_scores, lbi_shard, make_scratch, rule_of
 from prefpath.solver.minimiser import CommonMinimiser
-from prefpath.solver.recorder import PathRecorder, block_norms
+from prefpath.solver.recorder import PathRecorder, block_norms, until
 from prefpath.solver.spectral import design_norm_squared
 
 Common = Literal["flow", "minimise"]
@@ -288,8 +288,8 @@ def _record_path(stepper: _Stepper, times: Floats, progress: Progress | None) ->
         if progress is not None:
             progress(float(t), int(np.isfinite(state.entered).sum()))
     return recorder.finish(
-        entered=_until(state.entered, times[-1]),
-        entered_bias=_until(state.entered_bias, times[-1]),
+        entered=until(state.entered, times[-1]),
+        entered_bias=until(state.entered_bias, times[-1]),
         solver="lbi",
         step=stepper.step,
         n_evaluations=stepper.n_evaluations,
@@ -301,11 +301,6 @@ def _record_before_first_entry(
 ) -> None:
     share = t / stepper.start
     recorder.record(t, state.common, share * state.z, share * state.z_bias)
-
-
-def _until(entered: Floats, last: float) -> Floats:
-    """Entry times up to the end of the path; what came in the last partial step is never."""
-    return np.where(entered <= last, entered, np.inf)
 
 
 def _copy(state: State) -> State:
@@ -325,21 +320,6 @@ def _nobody_enters() -> SettingError:
         expected="votes with some disagreement",
         remedy="pass times=... to follow the common scores alone",
     )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def common_scores(common: Floats, design: Design, theta: Floats) -> None:
-    """`theta = Phi eta`."""
-    if design.features.shape[0] == 0:
-        for i in range(len(theta)):
-            theta[i] = common[i]
-        return
-    for i in range(len(theta)):
-        row = design.features[i]
-        total = 0.0
-        for d in range(len(row)):
-            total += row[d] * common[d]
-        theta[i] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -7,6 +7,7 @@ import numpy as np
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Knot, Path
+from prefpath.solver.active import Active
 
 
 class PathRecorder:
@@ -45,26 +46,13 @@ class PathRecorder:
     ) -> Path:
         """The path of all knots recorded."""
         self._close_pending((_nobody(), _nobody()))
-        problem = self._problem
-        common = np.array(self._common)
-        extra = problem.common_position
-        return Path(
-            times=np.array(self._times),
-            common=common[:, : problem.n_common],
-            common_position=common[:, -1] if extra else None,
-            knots=tuple(self._knots),
+        return build_path(
+            self._problem,
+            self._times,
+            self._common,
+            self._knots,
             entered=entered,
             entered_bias=entered_bias,
-            items=problem.votes.items,
-            annotators=problem.votes.annotators,
-            features=problem.features,
-            blocks=problem.design.blocks,
-            seen_item=problem.design.seen_item,
-            penalty=problem.penalty,
-            deviation_threshold=problem.deviation_threshold,
-            position_threshold=problem.position_threshold,
-            kappa=problem.kappa,
-            loss=problem.loss.name,
             solver=solver,
             step=step,
             n_evaluations=n_evaluations,
@@ -105,3 +93,94 @@ def block_norms(z: Floats, blocks: Ints, *, group: bool) -> Floats:
 
 def _nobody() -> Ints:
     return np.zeros(0, dtype=np.int64)
+
+
+class FlowRecorder:
+    """Collects knots that hold the active annotators; who pops up later is amended."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._times: list[float] = []
+        self._common: list[Floats] = []
+        self._blocks: list[dict[int, tuple[Floats, float]]] = []
+
+    def record(self, t: float, y: Floats, active: Active) -> None:
+        """Add the state at time t."""
+        problem = self._problem
+        self._times.append(t)
+        self._common.append(y[: problem.n_common + int(problem.common_position)].copy())
+        self._blocks.append(
+            {
+                int(u): (y[active.at[k] : active.at[k + 1] - 1].copy(), y[active.at[k + 1] - 1])
+                for k, u in enumerate(active.who)
+            }
+        )
+
+    def amend(self, u: int, z: tuple[Floats, float]) -> None:
+        """What z of an annotator who is now active was at the last knot."""
+        if self._blocks:
+            self._blocks[-1][u] = z
+
+    def path(self, *, entered: Floats, entered_bias: Floats, n_evaluations: int) -> Path:
+        """The path of all knots recorded so far."""
+        return build_path(
+            self._problem,
+            self._times,
+            self._common,
+            [_knot_of(blocks) for blocks in self._blocks],
+            entered=until(entered, self._times[-1]),
+            entered_bias=until(entered_bias, self._times[-1]),
+            solver="flow",
+            step=None,
+            n_evaluations=n_evaluations,
+        )
+
+
+def _knot_of(blocks: dict[int, tuple[Floats, float]]) -> Knot:
+    who = np.array(sorted(blocks), dtype=np.int64)
+    parts = [blocks[u][0] for u in who.tolist()]
+    z = np.concatenate(parts) if parts else np.zeros(0)
+    bias = np.array([blocks[u][1] for u in who.tolist()], dtype=np.float64)
+    return Knot(who, z, who, bias)
+
+
+def until(entered: Floats, last: float) -> Floats:
+    """Entry times up to the end of the path; what comes later is never."""
+    return np.where(entered <= last, entered, np.inf)
+
+
+def build_path(
+    problem: Problem,
+    times: list[float],
+    common: list[Floats],
+    knots: list[Knot],
+    *,
+    entered: Floats,
+    entered_bias: Floats,
+    solver: str,
+    step: float | None,
+    n_evaluations: int,
+) -> Path:
+    """A path from what a recorder has collected."""
+    table = np.array(common)
+    return Path(
+        times=np.array(times),
+        common=table[:, : problem.n_common],
+        common_position=table[:, -1] if problem.common_position else None,
+        knots=tuple(knots),
+        entered=entered,
+        entered_bias=entered_bias,
+        items=problem.votes.items,
+        annotators=problem.votes.annotators,
+        features=problem.features,
+        blocks=problem.design.blocks,
+        seen_item=problem.design.seen_item,
+        penalty=problem.penalty,
+        deviation_threshold=problem.deviation_threshold,
+        position_threshold=problem.position_threshold,
+        kappa=problem.kappa,
+        loss=problem.loss.name,
+        solver=solver,
+        step=step,
+        n_evaluations=n_evaluations,
+    )

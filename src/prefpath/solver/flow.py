@@ -1,0 +1,218 @@
+"""Our integrator of the path: the same equation as LBI's, in far fewer evaluations.
+
+1. Stabilised Runge-Kutta-Chebyshev steps that adapt to an error estimate (`rkc`).
+2. Who has not popped up votes through the pool: a stage costs the distinct pairs and the
+   votes of the active annotators (`pool`, `active`).
+3. Who waits is looked at only when a bound cannot exclude that they pop up (`waiting`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from prefpath.errors import SettingError
+from prefpath.model.design import Floats, Ints
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.solver.active import Active
+from prefpath.solver.crowd import Crowd
+from prefpath.solver.grid import Grid
+from prefpath.solver.interpolation import StepEnds, entry_in_step
+from prefpath.solver.lbi import Common, Progress
+from prefpath.solver.recorder import FlowRecorder
+from prefpath.solver.rkc import longest_step, stages_needed
+from prefpath.solver.slope import Slope
+
+# Local error a step may make, relative to the largest coefficient of its kind. With it, paths
+# agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
+TOLERANCE = 2e-3
+_LONGEST_SHARE_OF_T = 0.1
+_STEPS_BETWEEN_ESTIMATES = 20
+_MOST_STEPS = 200_000
+
+
+@dataclass
+class Work:
+    """What a path cost."""
+
+    steps: int = 0
+    rejected: int = 0
+    redone: int = 0
+    evaluations: int = 0
+    active_cells: int = 0
+    waiting_cells: int = 0
+    numbers: dict[str, float] = field(default_factory=dict)
+
+
+def solve_flow(
+    problem: Problem,
+    grid: Grid,
+    *,
+    common: Common = "flow",
+    tolerance: float = TOLERANCE,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """The path of `problem` at the times of `grid`, by adaptive integration."""
+    with FlowSolver(problem, common=common, tolerance=tolerance, n_threads=n_threads) as solver:
+        times = grid.times
+        if times is None:
+            times = grid.from_first(solver.first_entry())
+        solver.follow(times, progress)
+        return solver.path()
+
+
+class FlowSolver:
+    """A path under way: follow it as far as you like, then take what there is."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        common: Common = "flow",
+        tolerance: float = TOLERANCE,
+        n_threads: int | None = None,
+    ) -> None:
+        if not 0 < tolerance < 1:
+            raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
+        self.problem, self.tolerance = problem, tolerance
+        self.work = Work()
+        self.crowd = Crowd(problem)
+        self.slope = Slope(problem, self.crowd, common, n_threads, self.work)
+        self.recorder = FlowRecorder(problem)
+        self.entered = np.full(problem.votes.n_annotators, np.inf)
+        self.entered_bias = np.full(problem.votes.n_annotators, np.inf)
+        self.time = 0.0
+        self.y = self.slope.first_point()
+        self.f = self.slope.at(self.y)
+        self.theta = self.slope.theta.copy()
+        self.last: StepEnds | None = None
+        self._radius = self.slope.spectral_radius(self.y, self.f)
+        self._radius_age = 0
+        self._step = 0.1 / self._radius
+
+    def __enter__(self) -> FlowSolver:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.slope.close()
+
+    def first_entry(self) -> float:
+        """When the first annotator pops up."""
+        still = 0
+        while not np.isfinite(self._first()):
+            self._advance()
+            still = still + 1 if self.crowd.is_frozen(self.time) else 0
+            if still > 50:
+                raise SettingError(
+                    "no annotator ever differs from the common ranking, so there is no path",
+                    expected="votes with some disagreement",
+                    remedy="pass times=... to follow the common scores alone",
+                )
+        return self._first()
+
+    def follow(self, times: Floats, progress: Progress | None = None) -> None:
+        """Go on to the last of `times`, with a knot at each of them."""
+        for t in times:
+            while self.time < t:
+                self._advance(float(times[-1]))
+            assert self.last is not None
+            self.recorder.record(float(t), self.last.at(float(t)), self.crowd.active)
+            self.crowd.note_knot(float(t), self.last)
+            if progress is not None:
+                progress(float(t), len(self.crowd.active.who))
+
+    def path(self) -> Path:
+        """The path as far as it has been followed."""
+        return self.recorder.path(
+            entered=self.entered,
+            entered_bias=self.entered_bias,
+            n_evaluations=self.work.evaluations,
+        )
+
+    def _first(self) -> float:
+        return float(min(self.entered.min(initial=np.inf), self.entered_bias.min(initial=np.inf)))
+
+    def _advance(self, until: float = np.inf) -> None:
+        """One accepted step."""
+        for _ in range(_MOST_STEPS):
+            step = min(self._step, longest_step(self._radius))
+            if self.time > 0:
+                step = min(step, max(_LONGEST_SHARE_OF_T * self.time, 1.0 / self._radius))
+            self._activate(self.crowd.about_to_enter(self.time, step, self._theta_slope()))
+            ends, error = self._try(step)
+            factor = 0.8 * max(error, 1e-10) ** (-1.0 / 3.0)
+            if error > 1.0:
+                self.work.rejected += 1
+                self._step = step * min(max(factor, 0.1), 0.8)
+                self._estimate_radius()
+                continue
+            missed = self.crowd.end_step(ends, self.slope.theta_of(ends.y1), self.theta)
+            if len(missed):
+                self.work.redone += 1
+                self._activate(missed)
+                continue
+            self._accept(ends)
+            grow = 5.0 if self.work.rejected == 0 and self.work.steps < 5 else 2.0
+            self._step = step * min(max(factor, 0.2), grow)
+            return
+        raise SettingError("the path cannot be followed: its steps became too short")
+
+    def _try(self, step: float) -> tuple[StepEnds, float]:
+        n_stages = stages_needed(step, self._radius)
+        y1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
+        f1 = self.slope.at(y1)
+        ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_moving)
+        return ends, self.slope.error(ends) / self.tolerance
+
+    def _accept(self, ends: StepEnds) -> None:
+        self.work.steps += 1
+        self._note_entries(ends)
+        self.time, self.y, self.f, self.last = ends.end, ends.y1, ends.f1, ends
+        self.theta = self.slope.theta_of(ends.y1)
+        self._radius_age += 1
+        if self._radius_age >= _STEPS_BETWEEN_ESTIMATES:
+            self._estimate_radius()
+
+    def _note_entries(self, ends: StepEnds) -> None:
+        active, problem = self.crowd.active, self.problem
+        if not len(active.who):
+            return
+        found, found_bias = entry_in_step(
+            ends,
+            active,
+            problem.deviation_threshold,
+            problem.position_threshold,
+            problem.penalty.group,
+            np.isfinite(self.entered[active.who]),
+            np.isfinite(self.entered_bias[active.who]),
+        )
+        self.entered[active.who] = np.minimum(self.entered[active.who], found)
+        self.entered_bias[active.who] = np.minimum(self.entered_bias[active.who], found_bias)
+
+    def _activate(self, who: Ints) -> None:
+        """Take annotators out of the pool and into y, with what their z was at the last knot."""
+        if not len(who):
+            return
+        for u, z_knot in zip(who, self.crowd.at_last_knot(who), strict=True):
+            self.recorder.amend(int(u), z_knot)
+        blocks = self.crowd.activate(who)
+        self.y = np.concatenate((self.y, blocks))
+        self.f = np.concatenate((self.f, np.zeros_like(blocks)))
+        self.f = self.slope.at(self.y)
+        if self.slope.own_radius(who) > 0.4 * self._radius:
+            self._estimate_radius()
+
+    def _estimate_radius(self) -> None:
+        self._radius = self.slope.spectral_radius(self.y, self.f)
+        self._radius_age = 0
+
+    def _theta_slope(self) -> Floats:
+        return self.slope.theta_of(self.f)
+
+
+def empty_active(n_common: int) -> Active:
+    """Nobody is active; y holds the common part alone."""
+    return Active(np.zeros(0, dtype=np.int64), np.array([n_common], dtype=np.int64))

@@ -1,0 +1,167 @@
+"""The crowd that has not popped up is one voter: its votes, pooled by pair of items."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Codes, Design, Floats, Ints, Target
+from prefpath.model.losses import scalar_gradient
+from prefpath.model.problem import Problem
+from prefpath.solver.kernels import Rule
+
+# Up to this many conceivable pairs, a table of all of them is faster than sorting the votes.
+_TABLE_UP_TO = 25_000_000
+
+
+class PoolIndex(NamedTuple):
+    """Which pooled pair each cell belongs to; the same for every fold.
+
+    A pair is stored with the smaller item first. `side` is 1 where the first item was on the
+    left, -1 where it was on the right, and 0 where that does not matter (no common position
+    effect, or position unknown). `level` is the choice of losses whose votes cannot be
+    averaged.
+    """
+
+    first: Codes
+    second: Codes
+    side: Codes
+    pair_of: Codes
+
+
+class Pool(NamedTuple):
+    """Weight and mean choice of each pooled pair, over the annotators who wait."""
+
+    weight: Floats
+    choice: Floats
+
+
+def build_pool_index(problem: Problem) -> PoolIndex:
+    """Number the distinct pooled pairs of a problem's cells."""
+    design, n = problem.design, problem.votes.n_items
+    side = (
+        _cell_sides(design.left_at, design.right_at, design.position)
+        if problem.common_position
+        else np.zeros(len(design.left_at), dtype=np.int8)
+    )
+    levels, level = _choice_levels(problem)
+    radix = 3 * len(levels)
+    key = _cell_keys(design, n, side, level, len(levels))
+    if n * n * radix <= _TABLE_UP_TO:
+        distinct, pair_of = _number_by_table(key, n * n * radix)
+    else:
+        distinct, inverse = np.unique(key, return_inverse=True)
+        pair_of = inverse.astype(np.int32)
+    pair, rest = np.divmod(distinct, radix)
+    first, second = np.divmod(pair, n)
+    return PoolIndex(
+        first.astype(np.int32),
+        second.astype(np.int32),
+        (rest // len(levels) - 1).astype(np.int32),
+        pair_of,
+    )
+
+
+def fill_pool(problem: Problem, index: PoolIndex) -> Pool:
+    """The pool of everybody."""
+    n_pairs = len(index.first)
+    pool = Pool(np.zeros(n_pairs), np.zeros(n_pairs))
+    everybody = np.arange(problem.votes.n_annotators, dtype=np.int64)
+    move_votes(everybody, problem.design, problem.target, index.pair_of, 1.0, pool)
+    return pool
+
+
+def _choice_levels(problem: Problem) -> tuple[Floats, Codes]:
+    if problem.loss.affine_in_choice:
+        return np.zeros(1), np.zeros(len(problem.design.left_at), dtype=np.int32)
+    swapped = problem.design.left_at > problem.design.right_at
+    choice = np.where(swapped, -problem.target.choice, problem.target.choice)
+    levels, level = np.unique(choice, return_inverse=True)
+    return levels, level.astype(np.int32)
+
+
+def _cell_sides(left_at: Codes, right_at: Codes, position: Codes) -> Codes:
+    return (position * np.where(left_at < right_at, 1, -1)).astype(np.int8)
+
+
+@njit(cache=True, nogil=True)
+def _cell_keys(design: Design, n_items: int, side: Codes, level: Codes, n_levels: int) -> Ints:
+    key = np.empty(len(design.left_at), dtype=np.int64)
+    for u in range(len(design.cells) - 1):
+        start = design.seen[u]
+        for c in range(design.cells[u], design.cells[u + 1]):
+            a = np.int64(design.seen_item[start + design.left_at[c]])
+            b = np.int64(design.seen_item[start + design.right_at[c]])
+            pair = min(a, b) * n_items + max(a, b)
+            key[c] = (pair * 3 + side[c] + 1) * n_levels + level[c]
+    return key
+
+
+@njit(cache=True, nogil=True)
+def _number_by_table(key: Ints, size: int) -> tuple[Ints, Codes]:
+    number = np.full(size, -1, dtype=np.int32)
+    for c in range(len(key)):
+        number[key[c]] = 0
+    n_distinct = 0
+    for k in range(size):
+        if number[k] == 0:
+            number[k] = n_distinct
+            n_distinct += 1
+    distinct = np.empty(n_distinct, dtype=np.int64)
+    for k in range(size):
+        if number[k] >= 0:
+            distinct[number[k]] = k
+    pair_of = np.empty(len(key), dtype=np.int32)
+    for c in range(len(key)):
+        pair_of[c] = number[key[c]]
+    return distinct, pair_of
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def move_votes(
+    who: Ints, design: Design, target: Target, pair_of: Codes, sign: float, pool: Pool
+) -> None:
+    """Add the votes of some annotators to the pool (sign 1) or take them out (-1)."""
+    for index in range(len(who)):
+        u = who[index]
+        for c in range(design.cells[u], design.cells[u + 1]):
+            pair = pair_of[c]
+            weight = sign * target.weight[c]
+            # Places among the seen items ascend with the items: they tell the orientation.
+            ahead = 1.0 if design.left_at[c] < design.right_at[c] else -1.0
+            total = pool.weight[pair] + weight
+            if total > 0.0:
+                pulled = pool.weight[pair] * pool.choice[pair]
+                pool.choice[pair] = (pulled + ahead * weight * target.choice[c]) / total
+                pool.weight[pair] = total
+            else:
+                pool.choice[pair] = 0.0
+                pool.weight[pair] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pool_gradient(
+    start: int,
+    stop: int,
+    index: PoolIndex,
+    pool: Pool,
+    rule: Rule,
+    theta: Floats,
+    common_bias: float,
+    item_pull: Floats,
+) -> float:
+    """Add the pooled pairs' gradient in the items' scores; return the one in the common bias."""
+    sideways = 0.0
+    for p in range(start, stop):
+        weight = pool.weight[p]
+        if weight == 0.0:
+            continue
+        a, b, side = index.first[p], index.second[p], index.side[p]
+        margin = theta[a] - theta[b] + side * common_bias
+        slope = weight * scalar_gradient(rule.loss, rule.parameter, margin, pool.choice[p])
+        item_pull[a] += slope
+        item_pull[b] -= slope
+        sideways += side * slope
+    return sideways

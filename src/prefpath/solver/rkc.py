@@ -1,0 +1,96 @@
+"""Second-order Runge-Kutta-Chebyshev: an explicit method for stiff but mild equations.
+
+With s stages the method is stable along the negative real axis up to about 0.65 s^2, where
+Euler's (one stage) is stable up to 2: the cost of stiffness is its square root.
+
+References
+----------
+Sommeijer, Shampine, Verwer: RKC, an explicit solver for parabolic PDEs (1998).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Floats
+
+_DAMPING = 2.0 / 13.0
+MOST_STAGES = 400
+
+
+class Chebyshev(NamedTuple):
+    """Coefficients of an s-stage step; entry j belongs to stage j."""
+
+    first: float
+    mu: Floats
+    nu: Floats
+    mu_tilde: Floats
+    gamma_tilde: Floats
+
+
+@lru_cache(maxsize=None)
+def chebyshev(n_stages: int) -> Chebyshev:
+    """Coefficients of the damped second-order method with `n_stages` stages."""
+    s = n_stages
+    w0 = 1.0 + _DAMPING / s**2
+    value, slope, bend = np.zeros(s + 1), np.zeros(s + 1), np.zeros(s + 1)
+    value[0], value[1], slope[1] = 1.0, w0, 1.0
+    for j in range(2, s + 1):  # Chebyshev polynomials and their first two derivatives at w0
+        value[j] = 2.0 * w0 * value[j - 1] - value[j - 2]
+        slope[j] = 2.0 * value[j - 1] + 2.0 * w0 * slope[j - 1] - slope[j - 2]
+        bend[j] = 4.0 * slope[j - 1] + 2.0 * w0 * bend[j - 1] - bend[j - 2]
+    w1 = slope[s] / bend[s]
+    b = np.empty(s + 1)
+    b[2:] = bend[2:] / slope[2:] ** 2
+    b[0] = b[1] = b[2]
+    a = 1.0 - b * value
+    mu, nu = np.zeros(s + 1), np.zeros(s + 1)
+    mu_tilde, gamma_tilde = np.zeros(s + 1), np.zeros(s + 1)
+    for j in range(2, s + 1):
+        mu[j] = 2.0 * b[j] * w0 / b[j - 1]
+        nu[j] = -b[j] / b[j - 2]
+        mu_tilde[j] = 2.0 * b[j] * w1 / b[j - 1]
+        gamma_tilde[j] = -a[j - 1] * mu_tilde[j]
+    return Chebyshev(float(b[1] * w1), mu, nu, mu_tilde, gamma_tilde)
+
+
+def stages_needed(step: float, spectral_radius: float) -> int:
+    """Stages with which a step is stable."""
+    return max(2, int(np.ceil(np.sqrt(1.0 + 1.54 * step * spectral_radius))))
+
+
+def longest_step(spectral_radius: float) -> float:
+    """Longest step that the most stages we allow can take."""
+    return (MOST_STAGES**2 - 1.0) / (1.54 * spectral_radius)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def next_stage(
+    out: Floats,
+    y0: Floats,
+    y1: Floats,
+    y2: Floats,
+    f1: Floats,
+    f0: Floats,
+    mu: float,
+    nu: float,
+    mu_tilde: float,
+    gamma_tilde: float,
+    step: float,
+) -> None:
+    """Stage j from stages j - 1 (`y1`, with slope `f1`) and j - 2 (`y2`); `out` may be `y2`."""
+    rest = 1.0 - mu - nu
+    mu_tilde *= step
+    gamma_tilde *= step
+    for k in range(len(out)):
+        out[k] = rest * y0[k] + mu * y1[k] + nu * y2[k] + mu_tilde * f1[k] + gamma_tilde * f0[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def error_estimate(y0: Floats, y1: Floats, f0: Floats, f1: Floats, step: float, k: int) -> float:
+    """Estimated local error of entry k of a step from `y0` to `y1`."""
+    return 0.8 * (y0[k] - y1[k]) + 0.4 * step * (f0[k] + f1[k])

@@ -1,0 +1,165 @@
+"""The right-hand side of the path's equation, its stiffness, and one Chebyshev step of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prefpath.model.design import Floats, Ints
+from prefpath.model.problem import Problem
+from prefpath.solver.active import evaluate_serial, rkc_stages_serial
+from prefpath.solver.crowd import Crowd
+from prefpath.solver.interpolation import StepEnds
+from prefpath.solver.kernels import make_scratch, rule_of
+from prefpath.solver.lbi import Common
+from prefpath.solver.minimiser import CommonMinimiser
+from prefpath.solver.rkc import chebyshev, next_stage
+
+if TYPE_CHECKING:
+    from prefpath.solver.flow import Work
+
+_RADIUS_SAFETY = 1.2
+
+
+class Slope:
+    """y' at y for a crowd; counts what it costs."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        crowd: Crowd,
+        common: Common,
+        n_threads: int | None,
+        work: Work,
+    ) -> None:
+        self.problem, self.crowd, self.work = problem, crowd, work
+        self.rule = rule_of(problem)
+        self.theta = np.zeros(problem.votes.n_items)
+        self.scratch = make_scratch(problem.design, problem.votes.n_items)
+        self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
+        self.bias_at = problem.n_common if problem.common_position else -1
+        self._direction = np.zeros(0)
+        self._rng = np.random.default_rng(0)
+
+    @property
+    def n_moving(self) -> int:
+        """Entries at the head of y that do not move by their slope (a minimised common part)."""
+        return self.crowd.n_common if self.minimiser is not None else 0
+
+    def close(self) -> None:
+        """Nothing to release in one thread."""
+
+    def first_point(self) -> Floats:
+        """y at time 0."""
+        return np.zeros(self.crowd.n_common)
+
+    def at(self, y: Floats) -> Floats:
+        """y' at y; a minimised common part of y is brought up to date in place."""
+        f = np.empty_like(y)
+        self._evaluate(y, f)
+        if self.minimiser is not None:
+            n = self.crowd.n_common
+            y[:n] += self.minimiser.step(f[:n] / self.problem.kappa)
+            self._evaluate(y, f)
+            f[:n] = 0.0
+        return f
+
+    def theta_of(self, y: Floats) -> Floats:
+        """Scores of the items, and the common bias if there is one, of a vector like y."""
+        n = self.problem.n_common
+        return np.append(self.problem.scores(y[:n]), y[n : self.crowd.n_common])
+
+    def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
+        """y after one step with `n_stages` stages."""
+        rule = chebyshev(n_stages)
+        if self.minimiser is None:
+            self.work.evaluations += n_stages - 1
+            return rkc_stages_serial(
+                y0,
+                f0,
+                step,
+                *rule,
+                self.bias_at,
+                self.crowd.active,
+                self.crowd.index,
+                self.crowd.pool,
+                self.problem.design,
+                self.problem.target,
+                self.rule,
+                self.theta,
+                self.scratch,
+            )
+        older, newer = y0.copy(), y0 + rule.first * step * f0
+        for j in range(2, n_stages + 1):
+            f = self.at(newer)
+            next_stage(
+                older,
+                y0,
+                newer,
+                older,
+                f,
+                f0,
+                rule.mu[j],
+                rule.nu[j],
+                rule.mu_tilde[j],
+                rule.gamma_tilde[j],
+                step,
+            )
+            older, newer = newer, older
+        return newer
+
+    def error(self, ends: StepEnds) -> float:
+        """Largest estimated local error of a step, relative to the largest coefficient."""
+        estimate = 0.8 * (ends.y0 - ends.y1) + 0.4 * ends.length * (ends.f0 + ends.f1)
+        n, kappa = self.crowd.n_common, self.problem.kappa
+        scale = max(float(np.abs(ends.y1[:n]).max(initial=0.0)), 1e-8)
+        worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
+        personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
+        return max(worst, personal) / scale
+
+    def spectral_radius(self, y: Floats, f: Floats) -> float:
+        """Largest eigenvalue of the equation at y, by a nonlinear power method.
+
+        In the coordinates (eta / sqrt(kappa), sqrt(kappa) z) the equation's matrix is nearly
+        symmetric; that is the norm taken here.
+        """
+        n, kappa = self.crowd.n_common, self.problem.kappa
+        weight = np.full(len(y), np.sqrt(kappa))
+        weight[:n] = 1.0 / np.sqrt(kappa)
+        direction = self._rng.standard_normal(len(y)) / weight
+        direction[: len(self._direction)] += 10.0 * self._direction
+        size = 1e-6 * (1.0 + float(np.linalg.norm(weight * y)))
+        radius = 0.0
+        for _ in range(20):
+            direction *= size / float(np.linalg.norm(weight * direction))
+            image = self.at(y + direction) - f
+            before, radius = radius, float(np.linalg.norm(weight * image)) / size
+            direction = image
+            if abs(radius - before) <= 0.03 * radius:
+                break
+        norm = float(np.linalg.norm(weight * direction))
+        self._direction = direction / norm * np.sqrt(len(y)) if norm > 0 else np.zeros(0)
+        return max(_RADIUS_SAFETY * radius, 1e-12)
+
+    def own_radius(self, who: Ints) -> float:
+        """Upper bound of what annotators add to the spectral radius by themselves."""
+        share = float(self.crowd.waiting.share[who].max())
+        loss = self.problem.loss
+        return self.problem.kappa * loss.max_curvature * share
+
+    def _evaluate(self, y: Floats, f: Floats) -> None:
+        self.work.evaluations += 1
+        evaluate_serial(
+            y,
+            f,
+            self.bias_at,
+            self.crowd.active,
+            self.crowd.index,
+            self.crowd.pool,
+            self.problem.design,
+            self.problem.target,
+            self.rule,
+            self.theta,
+            self.scratch,
+        )
