@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path as FilePath
 from typing import Any
 
 import narwhals as nw
@@ -229,6 +230,12 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     def annotator_columns(self) -> dict[str, Any]:
         """Everything known of each annotator, as columns; those who stand out first."""
         return annotator_columns(self.votes_, self.path_, self.t_)
+
+    def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
+        """Write everything this model found as one HTML file that needs no network."""
+        from prefpath.report import write_report
+
+        return write_report(self, path, title=title)
 
     def _votes_of(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Votes:
         if isinstance(X, Votes):

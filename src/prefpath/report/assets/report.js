@@ -1,0 +1,254 @@
+// The report's own script: the slider, the tables, the details, and colours for Bokeh's charts.
+// Labels reach the page through textContent only, never as HTML.
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const data = JSON.parse(byId("report-data").textContent);
+  const chartItems = JSON.parse(byId("report-charts").textContent);
+  const FOLDED = 20; // rows of a table before "Show all"
+  const CHIPS = 40; // annotators named at the slider
+
+  const make = (tag, words, parent, css) => {
+    const node = document.createElement(tag);
+    if (words !== undefined) node.textContent = words;
+    if (css) node.className = css;
+    if (parent) parent.append(node);
+    return node;
+  };
+  const decimals = (value, places) => value.toFixed(places).replace("-", "−");
+
+  // ------------------------------------------------------------ tables: sort, search, fold
+  class Sortable {
+    constructor(id) {
+      this.id = id;
+      this.body = byId(id).tBodies[0];
+      this.rows = [...this.body.rows]; // rows[k] is row k of the data, whatever the order
+      this.heads = [...byId(id).tHead.rows[0].cells];
+      this.words = this.rows.map((row) => row.cells[1].textContent.toLowerCase());
+      this.order = this.rows.map((_, k) => k);
+      this.column = 0;
+      this.sign = 1;
+      this.query = "";
+      this.open = this.rows.length <= FOLDED + 5;
+      this.heads.forEach((head, column) => {
+        const button = head.querySelector("button");
+        if (button) button.addEventListener("click", () => this.sortBy(column));
+      });
+      const search = document.querySelector(`input[data-table=${id}]`);
+      search.addEventListener("input", () => { this.query = search.value.trim().toLowerCase(); this.show(); });
+      this.matches = document.querySelector(`.matches[data-table=${id}]`);
+      this.all = document.querySelector(`button.all[data-table=${id}]`);
+      this.all.addEventListener("click", () => { this.open = true; this.show(); });
+      this.show();
+    }
+
+    sortBy(column) {
+      const text = this.heads[column].classList.contains("text");
+      const first = text || column === 0 ? 1 : -1; // names from A, ranks from 1, figures from the top
+      this.sign = column === this.column && this.sorted ? -this.sign : first;
+      this.column = column;
+      this.sorted = true;
+      this.heads.forEach((head, k) => {
+        if (head.hasAttribute("aria-sort")) {
+          head.setAttribute("aria-sort", k !== column ? "none" : this.sign > 0 ? "ascending" : "descending");
+        }
+      });
+      this.sort();
+    }
+
+    sort() {
+      const text = this.heads[this.column].classList.contains("text");
+      const keys = this.rows.map((row) => row.cells[this.column].dataset.key ?? "");
+      const compare = (a, b) => {
+        if (text) return this.sign * keys[a].localeCompare(keys[b], undefined, { numeric: true });
+        if (keys[a] === "" || keys[b] === "") return (keys[a] === "") - (keys[b] === "");
+        return this.sign * (keys[a] - keys[b]);
+      };
+      this.order.sort((a, b) => compare(a, b) || a - b);
+      this.show();
+    }
+
+    show() {
+      let shown = 0, found = 0;
+      this.order.forEach((k) => {
+        const row = this.rows[k];
+        const match = this.words[k].includes(this.query);
+        found += match;
+        row.hidden = !match || (!this.open && shown >= FOLDED);
+        shown += !row.hidden;
+        this.body.append(row);
+        if (row.detail) { row.detail.hidden = row.hidden; this.body.append(row.detail); }
+      });
+      this.all.hidden = shown === found;
+      this.matches.textContent = this.query ? `${found} found.` : "";
+    }
+  }
+  const leaderboard = new Sortable("leaderboard");
+  const annotators = new Sortable("annotators");
+
+  // ------------------------------------------------------------ details of an annotator
+  const detailOf = (row, k) => {
+    const person = data.people[k];
+    const detail = make("tr", undefined, undefined, "detail");
+    const cell = make("td", undefined, detail);
+    cell.colSpan = row.cells.length;
+    if (person.why) make("p", person.why, cell, "why");
+    const grid = make("div", undefined, cell, "drill");
+    const facts = make("div", undefined, grid);
+    make("h4", "Evidence", facts);
+    const list = make("dl", undefined, facts);
+    person.evidence.forEach(([name, value]) => { make("dt", name, list); make("dd", value, list); });
+    if (person.own) {
+      bothRankings(person.own, row.cells[1].textContent, grid);
+      moves("Places further up", person.up, grid);
+      moves("Places further down", person.down, grid);
+    } else make("p", "Follows the common ranking at the chosen time.", make("div", undefined, grid), "gone");
+    return detail;
+  };
+  const bothRankings = (own, name, grid) => {
+    const box = make("div", undefined, grid);
+    make("h4", "Own ranking beside the common one", box);
+    const table = make("table", undefined, box);
+    const head = make("tr", undefined, make("thead", undefined, table));
+    ["", "in common", name].forEach((words) => { make("bdi", words, make(words ? "th" : "td", undefined, head)); });
+    const body = make("tbody", undefined, table);
+    own.forEach((item, place) => {
+      const line = make("tr", undefined, body);
+      make("td", place + 1, line, "gone");
+      make("bdi", data.top[place], make("td", undefined, line));
+      make("bdi", item, make("td", undefined, line));
+    });
+  };
+  const moves = (title, moved, grid) => {
+    const box = make("div", undefined, grid);
+    make("h4", title, box);
+    const list = make("ul", undefined, box);
+    moved.forEach(([item, common, own]) => {
+      const line = make("li", undefined, list);
+      make("bdi", item, line);
+      make("span", ` from ${common} to ${own}`, line, "gone");
+    });
+    if (!moved.length) make("p", "None.", box, "gone");
+  };
+  const toggle = (k, open) => {
+    const row = annotators.rows[k];
+    const button = row.querySelector("button.open");
+    const wanted = open ?? button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(wanted));
+    if (!wanted && row.detail) { row.detail.remove(); row.detail = undefined; }
+    if (wanted && !row.detail) row.after((row.detail = detailOf(row, k)));
+    return button;
+  };
+  annotators.rows.forEach((row, k) => {
+    row.querySelector("button.open").addEventListener("click", () => toggle(k));
+  });
+  const visit = (k) => {
+    const search = document.querySelector("input[data-table=annotators]");
+    search.value = annotators.query = "";
+    annotators.open = true;
+    annotators.show();
+    const button = toggle(k, true);
+    button.scrollIntoView({ block: "center" });
+    button.focus({ preventScroll: true });
+  };
+
+  // ------------------------------------------------------------ the slider
+  const slider = byId("time");
+  const back = byId("back");
+  const signOf = (deviation, bias) => (deviation ? "◆" : "") + (bias > 0 ? "◀" : bias < 0 ? "▶" : "");
+  const wordsOf = (deviation, bias) =>
+    [deviation && "own taste", bias > 0 && "leans left", bias < 0 && "leans right"].filter(Boolean).join(", ");
+
+  const moveLeaderboard = (at) => {
+    const scores = data.scores[at];
+    const order = scores.map((_, k) => k).sort((a, b) => data.group[a] - data.group[b] || scores[b] - scores[a] || a - b);
+    const [low, high] = data.span;
+    let rank = 0;
+    order.forEach((k, place) => {
+      rank = place && data.group[k] === data.group[order[place - 1]] ? rank + 1 : 1;
+      const row = leaderboard.rows[k];
+      row.cells[0].dataset.key = place;
+      row.querySelector(".rank").textContent = rank;
+      row.querySelector(".dot").style.left = `${(100 * (scores[k] - low)) / (high - low)}%`;
+      const cell = row.querySelector(".score");
+      cell.dataset.key = scores[k];
+      cell.textContent = decimals(scores[k], 2);
+    });
+    byId("leaderboard").classList.toggle("moved", at !== data.chosen);
+    leaderboard.sort();
+  };
+
+  const moveAnnotators = (at) => {
+    const deviation = data.deviation[at], bias = data.bias[at];
+    const list = byId("active");
+    list.replaceChildren();
+    let named = 0;
+    annotators.rows.forEach((row, k) => {
+      const sign = signOf(deviation[k], bias[k]);
+      const now = row.querySelector(".now");
+      now.textContent = sign;
+      now.title = wordsOf(deviation[k], bias[k]);
+      if (!sign || ++named > CHIPS) return;
+      const chip = make("button", undefined, make("li", undefined, list));
+      chip.type = "button";
+      make("span", sign, chip, deviation[k] ? "taste" : "lean").setAttribute("aria-hidden", "true");
+      chip.append(" ");
+      make("bdi", row.cells[1].textContent, chip);
+      chip.setAttribute("aria-label", `${row.cells[1].textContent}: ${wordsOf(deviation[k], bias[k])}; open details`);
+      chip.addEventListener("click", () => visit(k));
+    });
+    const rest = data.active[at] - Math.min(named, CHIPS);
+    if (rest > 0) make("li", `and ${rest.toLocaleString("en")} more`, list);
+    byId("active-count").textContent = data.active[at]
+      ? `${data.deviating[at].toLocaleString("en")} with their own taste (◆), ${data.leaning[at].toLocaleString("en")} leaning to a side (◀ ▶)`
+      : "Nobody yet: one ranking for all.";
+  };
+
+  const moveCharts = (at) => {
+    for (const root of charts()) {
+      for (const model of root.references()) {
+        if (model.name === "now") model.location = data.times[at];
+        if (model.name === "dot") model.data_source.data = { x: [data.times[at]], y: [data.error[at]] };
+      }
+    }
+  };
+
+  const move = () => {
+    const at = Number(slider.value);
+    const words = `t = ${data.words[at]}` + (at === data.chosen ? `, ${back.dataset.why}` : "");
+    byId("now").textContent = words;
+    slider.setAttribute("aria-valuetext", `${words}; ${data.active[at]} annotators stand out`);
+    back.hidden = at === data.chosen;
+    moveLeaderboard(at);
+    moveAnnotators(at);
+    moveCharts(at);
+  };
+  slider.addEventListener("input", move);
+  back.addEventListener("click", () => { slider.value = data.chosen; move(); slider.focus(); });
+
+  // ------------------------------------------------------------ Bokeh's charts in the page's colours
+  const charts = () => Bokeh.documents.flatMap((doc) => doc.roots());
+  const paint = () => {
+    const style = getComputedStyle(document.documentElement);
+    const [muted, line] = ["--muted", "--line"].map((name) => style.getPropertyValue(name).trim());
+    const font = getComputedStyle(document.body).fontFamily;
+    for (const root of charts()) {
+      for (const model of root.references()) {
+        if (/Axis$/.test(model.type)) {
+          model.setv({
+            axis_label_text_color: muted, major_label_text_color: muted, axis_line_color: line,
+            major_tick_line_color: line, minor_tick_line_color: null, axis_label_text_font: font,
+            major_label_text_font: font, axis_label_text_font_style: "normal", axis_label_text_font_size: "13px",
+            major_label_text_font_size: "12px",
+          });
+        } else if (model.type === "Grid") model.grid_line_color = line;
+      }
+    }
+  };
+  const embeddings = Object.entries(chartItems).map(([name, item]) => Bokeh.embed.embed_item(item, `chart-${name}`));
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) {
+    matchMedia(query).addEventListener("change", paint);
+  }
+  move();
+  Promise.all(embeddings).then(() => { paint(); moveCharts(Number(slider.value)); document.documentElement.dataset.ready = "yes"; });
+})();

@@ -1,0 +1,182 @@
+"""Charts with axes, by Bokeh: the held-out error, and the paths of the annotators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from prefpath.errors import MissingExtra
+from prefpath.model.design import Floats
+from prefpath.report.data import ReportData
+from prefpath.report.format import percent, plural
+
+# Okabe and Ito's colours, the blue one lighter: each is told from the others by everybody,
+# and from a white and from a black page.
+BLUE, ORANGE, GREEN, GREY = "#2a85c7", "#d55e00", "#009e73", "#8a939e"
+
+_HEIGHT = 300
+
+
+def charts(data: ReportData) -> dict[str, tuple[Any, str]]:
+    """Bokeh figures by name, each with the words that describe it."""
+    found = {
+        "deviation-paths": (_paths(data, "deviation"), _describe(data, "deviation")),
+    }
+    if data.votes.position_known.any():
+        found["bias-paths"] = (_paths(data, "position_bias"), _describe(data, "position_bias"))
+    if data.journey.error is not None:
+        found["error-curve"] = (_error_curve(data), _describe_error(data))
+    return found
+
+
+def chart_items(found: dict[str, tuple[Any, str]]) -> dict[str, Any]:
+    """The figures as Bokeh's JSON, for its own `embed_item`."""
+    from bokeh.embed import json_item
+
+    return {name: json_item(figure) for name, (figure, _) in found.items()}
+
+
+def bokeh_script() -> str:
+    """Bokeh's own JavaScript, as its package ships it."""
+    try:
+        from bokeh.resources import Resources
+    except ImportError as error:
+        raise MissingExtra("Bokeh", "report", "a report") from error
+    return "\n".join(Resources(mode="inline", components=["bokeh"]).js_raw)
+
+
+def _figure(data: ReportData, name: str, y_label: str, **options: Any) -> Any:
+    """An empty chart over log t with the chosen time, and a marker the slider moves."""
+    try:
+        from bokeh.models import DataRange1d, FixedTicker, NumeralTickFormatter
+        from bokeh.models.annotations import Span
+        from bokeh.plotting import figure
+    except ImportError as error:
+        raise MissingExtra("Bokeh", "report", "a report") from error
+    journey = data.journey
+    plot = figure(
+        name=name,
+        height=_HEIGHT,
+        sizing_mode="stretch_width",
+        x_axis_type="log",
+        x_range=DataRange1d(range_padding=0.02),
+        x_axis_label="t: from social to individuals",
+        y_axis_label=y_label,
+        tools="",
+        toolbar_location=None,
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+        min_border_right=12,
+        **options,
+    )
+    plot.xaxis.ticker = FixedTicker(ticks=_round_times(journey.times))
+    plot.xaxis.formatter = NumeralTickFormatter(format="0,0.[0000]")
+    plot.xgrid.visible = False
+    chosen = float(journey.times[journey.chosen])
+    for mark in (
+        Span(location=chosen, dimension="height", line_color=GREY, line_dash="dashed"),
+        Span(location=chosen, dimension="height", line_color=BLUE, line_width=2, name="now"),
+    ):
+        plot.add_layout(mark)
+    return plot
+
+
+def _round_times(times: Floats) -> list[float]:
+    """1, 2, 5, 10, ... between the first and the last time: few enough for a phone."""
+    decades = 10.0 ** np.arange(np.floor(np.log10(times[0])), np.ceil(np.log10(times[-1])) + 1)
+    steps = (1.0, 2.0, 5.0) if len(decades) <= 4 else (1.0,)
+    ticks = np.sort(np.outer(decades, steps).ravel())
+    kept: list[float] = ticks[(ticks >= times[0]) & (ticks <= times[-1])].tolist()
+    return kept
+
+
+def _error_curve(data: ReportData) -> Any:
+    from bokeh.models import NumeralTickFormatter
+
+    journey = data.journey
+    assert journey.error is not None and journey.error_se is not None
+    label = "votes predicted wrong" if journey.criterion == "mismatch" else "log-loss"
+    plot = _figure(data, "error-curve", f"held-out {label}")
+    low, high = journey.error - journey.error_se, journey.error + journey.error_se
+    plot.varea(journey.times, low, high, fill_color=BLUE, fill_alpha=0.18)
+    plot.line(journey.times, journey.error, line_color=BLUE, line_width=2.5)
+    now = [journey.chosen]
+    plot.scatter(
+        journey.times[now], journey.error[now], size=11, color=BLUE, line_color="white", name="dot"
+    )
+    if journey.criterion == "mismatch":
+        plot.yaxis.formatter = NumeralTickFormatter(format="0.0%")
+    return plot
+
+
+def _paths(data: ReportData, kind: str) -> Any:
+    """One line an annotator; in a large crowd the first lines, and bands for everybody."""
+    journey = data.journey
+    values: Floats = getattr(journey, kind)
+    label = "size of deviation" if kind == "deviation" else "position bias (left above 0)"
+    plot = _figure(data, f"{kind}-paths", label)
+    if data.votes.n_annotators > data.limits.lines:
+        _bands(plot, journey.times, getattr(journey, f"{kind}_bands"), mirrored=kind != "deviation")
+    _lines(plot, data, values)
+    return plot
+
+
+def _bands(plot: Any, times: Floats, bands: Floats, *, mirrored: bool) -> None:
+    """The middle annotator, nine in ten and 99 in 100, as areas under their size."""
+    for k, alpha in zip(reversed(range(bands.shape[1])), (0.14, 0.2, 0.3), strict=True):
+        upper = bands[:, k]
+        plot.varea(
+            times, -upper if mirrored else 0 * upper, upper, fill_color=GREY, fill_alpha=alpha
+        )
+
+
+def _lines(plot: Any, data: ReportData, values: Floats) -> None:
+    from bokeh.models import ColumnDataSource, HoverTool
+
+    chosen = values[data.journey.chosen] != 0
+    order = np.argsort(-np.abs(values).max(axis=0), kind="stable")
+    drawn = order[np.abs(values[:, order]).max(axis=0) > 0][: data.limits.lines]
+    labels = data.annotator_labels
+    source = ColumnDataSource(
+        {
+            "xs": [data.journey.times.tolist() for _ in drawn],
+            "ys": [np.round(values[:, u], 4).tolist() for u in drawn],
+            "annotator": [labels[u] for u in drawn],
+            "colour": [ORANGE if chosen[u] else GREY for u in drawn],
+            "width": [2.0 if chosen[u] else 1.0 for u in drawn],
+        }
+    )
+    lines = plot.multi_line(
+        "xs", "ys", source=source, line_color="colour", line_width="width", line_alpha=0.75
+    )
+    lines.hover_glyph = lines.glyph.clone()
+    lines.hover_glyph.line_width = 4
+    plot.add_tools(
+        HoverTool(renderers=[lines], tooltips=[("annotator", "@annotator")], line_policy="interp")
+    )
+
+
+def _describe(data: ReportData, kind: str) -> str:
+    journey = data.journey
+    n = journey.n_deviating if kind == "deviation" else journey.n_leaning
+    what = "a deviation" if kind == "deviation" else "a position bias"
+    return (
+        f"Line chart over t. {plural(int(n[journey.chosen]), 'annotator')} have {what} at the "
+        f"chosen time and {int(n[-1]):,} at the end of the path. The same figures are in the "
+        "table of annotators."
+    )
+
+
+def _describe_error(data: ReportData) -> str:
+    journey = data.journey
+    assert journey.error is not None
+    write = percent if journey.criterion == "mismatch" else lambda value, _: f"{value:.3f}"
+    first, chosen, last = (
+        write(journey.error[k], 1) for k in (0, journey.chosen, len(journey.times) - 1)
+    )
+    return (
+        f"Line chart of the held-out error over t: {first} at the social end, {chosen} at the "
+        f"chosen time, {last} at the individual end."
+    )

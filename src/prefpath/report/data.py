@@ -1,0 +1,121 @@
+"""Everything the report shows, gathered from a fitted model as plain columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from prefpath.model.design import Ints
+from prefpath.report.journey import Journey, gather_journey
+from prefpath.report.personal import Personal, gather_personal
+from prefpath.trust import TrustPanel, trust_panel
+from prefpath.votes import Votes
+from prefpath.votes.encode import Labels
+
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel
+
+Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a large crowd the page itself shows; the rest is in its downloads.
+
+    Attributes
+    ----------
+    items : int
+        Rows of the leaderboard.
+    annotators : int
+        Rows of the table of annotators: those who stand out first.
+    lines : int
+        Annotators drawn as lines of their own; the others become bands.
+    cells : int
+        Items on one side of a heat map.
+    """
+
+    items: int = 1000
+    annotators: int = 500
+    lines: int = 60
+    cells: int = 25
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """What the page shows.
+
+    Attributes
+    ----------
+    ranking, annotators : mapping of columns
+        Complete, as the model gives them; `limits` says how many rows are shown.
+    item_codes, annotator_codes : array
+        Position of the shown rows' labels in the votes.
+    journey : Journey
+        The model at every position of the slider.
+    personal : Personal
+        Rankings of the shown annotators beside the common one.
+    trust : TrustPanel
+    settings : mapping
+        The estimator's parameters.
+    """
+
+    model: PreferenceModel
+    votes: Votes
+    ranking: Columns
+    annotators: Columns
+    item_codes: Ints
+    annotator_codes: Ints
+    journey: Journey
+    personal: Personal
+    trust: TrustPanel
+    settings: Columns
+    limits: Limits
+
+    @property
+    def n_items_shown(self) -> int:
+        return len(self.item_codes)
+
+    @property
+    def n_annotators_shown(self) -> int:
+        return len(self.annotator_codes)
+
+    @property
+    def item_labels(self) -> list[str]:
+        """Labels of the shown items, best first."""
+        return [str(label) for label in self.votes.items[self.item_codes]]
+
+    @property
+    def annotator_labels(self) -> list[str]:
+        """Labels of the shown annotators, the first to stand out first."""
+        return [str(label) for label in self.votes.annotators[self.annotator_codes]]
+
+
+def gather(model: PreferenceModel, limits: Limits) -> ReportData:
+    """Ask a fitted model for everything the page shows."""
+    check_is_fitted(model)
+    votes = model.votes_
+    ranking, annotators = model.ranking_columns(), model.annotator_columns()
+    item_codes = _codes(votes.items, ranking["item"][: limits.items])
+    annotator_codes = _codes(votes.annotators, annotators["annotator"][: limits.annotators])
+    return ReportData(
+        model=model,
+        votes=votes,
+        ranking=ranking,
+        annotators=annotators,
+        item_codes=item_codes,
+        annotator_codes=annotator_codes,
+        journey=gather_journey(model, item_codes, annotator_codes),
+        personal=gather_personal(model, annotator_codes),
+        trust=trust_panel(votes),
+        settings=model.get_params(),
+        limits=limits,
+    )
+
+
+def _codes(labels: Labels, wanted: Any) -> Ints:
+    code = {label: k for k, label in enumerate(labels.tolist())}
+    return np.array([code[label] for label in np.asarray(wanted).tolist()], dtype=np.int64)

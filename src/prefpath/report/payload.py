@@ -1,0 +1,67 @@
+"""What the page's script needs, as one JSON object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from prefpath.model.design import Floats, Ints
+from prefpath.report.data import ReportData
+from prefpath.report.evidence import evidence
+from prefpath.report.format import number
+from prefpath.report.personal import Move
+from prefpath.report.tables import score_span
+
+
+def payload(data: ReportData) -> dict[str, Any]:
+    """Times, scores and annotators, in the order of the rows of the tables."""
+    journey = data.journey
+    return {
+        "times": journey.times,
+        "chosen": journey.chosen,
+        "words": [number(t) for t in journey.times],
+        "span": score_span(data),
+        "scores": _rounded(journey.scores),
+        "group": data.model.component_[data.item_codes],
+        "error": None if journey.error is None else _rounded(journey.error),
+        "deviating": journey.n_deviating,
+        "leaning": journey.n_leaning,
+        "active": journey.n_active,
+        "deviation": _rounded(journey.deviation),
+        "bias": _rounded(journey.position_bias),
+        "top": _labels(data, data.personal.common_top()),
+        "people": [_person(data, row, code) for row, code in enumerate(data.annotator_codes)],
+    }
+
+
+def _person(data: ReportData, row: int, code: int) -> dict[str, Any]:
+    person: dict[str, Any] = {"evidence": evidence(data.annotators, row)}
+    if "reason" in data.annotators:
+        person["why"] = str(data.annotators["reason"][row])
+    personal = data.personal
+    if code in personal.own_rank:
+        person["own"] = _labels(data, personal.top(code))
+        person["up"] = _moves(data, personal.moved_up(code))
+        person["down"] = _moves(data, personal.moved_down(code))
+    return person
+
+
+def _labels(data: ReportData, items: Ints) -> list[str]:
+    return [str(label) for label in data.votes.items[items]]
+
+
+def _moves(data: ReportData, moves: list[Move]) -> list[list[Any]]:
+    return [[str(data.votes.items[m.item]), m.common_rank, m.own_rank] for m in moves]
+
+
+def _rounded(values: Floats) -> list[Any]:
+    """Four decimals, and zeros as whole numbers: half the size of the page."""
+    plain: list[Any] = _short(np.round(values, 4).tolist())
+    return plain
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return int(value) if float(value).is_integer() else value

@@ -1,0 +1,241 @@
+"""The leaderboard and the annotators as HTML tables that can be read without JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from prefpath.report.data import Columns, ReportData
+from prefpath.report.escape import label, text
+from prefpath.report.format import count, fixed, known, number, percent, shown_or_unknown
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column of a table: its words, what sorts it, and whether a phone shows it."""
+
+    words: str
+    sort: str = "number"
+    minor: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows (safe HTML) and what it is sorted by."""
+
+    shown: str
+    key: Any = None
+    css: str = ""
+
+
+def sortable_table(
+    name: str, caption: str, headings: Sequence[Heading], rows: Sequence[Sequence[Cell]]
+) -> str:
+    """A table whose headings are buttons; rows keep their place as `data-row`."""
+    head = "".join(_heading(heading) for heading in headings)
+    body = "".join(f'<tr data-row="{k}">{_cells(row, headings)}</tr>' for k, row in enumerate(rows))
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
+        f'<table id="{name}"><caption>{text(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _heading(heading: Heading) -> str:
+    css = f"{heading.sort}{' minor' if heading.minor else ''}"
+    if heading.sort == "none":
+        return f'<th scope="col" class="{css}">{text(heading.words)}</th>'
+    hint = f' title="{text(heading.help)}"' if heading.help else ""
+    return (
+        f'<th scope="col" class="{css}" aria-sort="none">'
+        f'<button type="button"{hint}>{text(heading.words)}</button></th>'
+    )
+
+
+def _cells(row: Sequence[Cell], headings: Sequence[Heading]) -> str:
+    cells = []
+    for k, (cell, heading) in enumerate(zip(row, headings, strict=True)):
+        tag = 'th scope="row"' if k == _ROW_HEADING else "td"
+        css = " ".join(filter(None, (heading.sort, "minor" if heading.minor else "", cell.css)))
+        key = "" if cell.key is None else f' data-key="{text(cell.key)}"'
+        cells.append(f'<{tag} class="{css}"{key}>{cell.shown}</{tag.split()[0]}>')
+    return "".join(cells)
+
+
+_ROW_HEADING = 1  # rank or sign first, then the label that names the row
+
+
+# ---------------------------------------------------------------- the leaderboard
+
+
+def leaderboard_table(data: ReportData) -> str:
+    """Items from best to worst, with intervals where there are any."""
+    headings = [
+        Heading("Rank"),
+        Heading("Item", "text"),
+        Heading("Score and interval", "none"),
+        Heading("Score"),
+    ]
+    optional = [
+        (heading, name, write)
+        for heading, name, write in _LEADERBOARD_COLUMNS
+        if name in data.ranking
+    ]
+    if "score_low" in data.ranking:
+        headings.append(Heading("95 % interval", "none", minor=True))
+    headings += [heading for heading, _, _ in optional]
+    span = score_span(data)
+    rows = [_leaderboard_row(data, k, span, optional) for k in range(data.n_items_shown)]
+    return sortable_table("leaderboard", "Leaderboard at the time of the slider", headings, rows)
+
+
+_LEADERBOARD_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
+    (Heading("Votes", minor=True), "votes", count),
+    (
+        Heading("Won", minor=True, help="share of its votes the item won; a tie is half"),
+        "win_rate",
+        percent,
+    ),
+    (
+        Heading("Group", minor=True, help="items of one group were compared with each other"),
+        "component",
+        count,
+    ),
+)
+
+
+def _leaderboard_row(
+    data: ReportData, k: int, span: tuple[float, float], optional: Sequence[Any]
+) -> list[Cell]:
+    ranking = data.ranking
+    score = ranking["score"][k]
+    low, high = (_at(ranking, name, k) for name in ("score_low", "score_high"))
+    row = [
+        Cell(f'<span class="rank">{ranking["rank"][k]}</span>{_rank_interval(ranking, k)}', k),
+        Cell(label(ranking["item"][k]), ranking["item"][k]),
+        Cell(_track(score, low, high, span), css="plot"),
+        Cell(fixed(score), float(score), "score"),
+    ]
+    if "score_low" in ranking:
+        row.append(Cell(_interval(low, high), css="interval"))
+    for _, name, write in optional:
+        value = ranking[name][k]
+        row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
+    return row
+
+
+def _rank_interval(ranking: Columns, k: int) -> str:
+    low, high = _at(ranking, "rank_low", k), _at(ranking, "rank_high", k)
+    if not (known(low) and known(high)) or low == high:
+        return ""
+    return f' <span class="ranks" title="rank interval">{int(low)}–{int(high)}</span>'
+
+
+def _interval(low: Any, high: Any) -> str:
+    if not (known(low) and known(high)):
+        return '<span title="the votes do not bound this score">unbounded</span>'
+    return f"{fixed(low)} to {fixed(high)}"
+
+
+def _track(score: float, low: Any, high: Any, span: tuple[float, float]) -> str:
+    """A dot on a line, with its interval; the script moves it with the slider."""
+
+    def place(value: float) -> float:
+        return round(100 * (value - span[0]) / (span[1] - span[0]), 2)
+
+    whisker = ""
+    if known(low) and known(high):
+        left, right = place(low), place(high)
+        whisker = f'<i class="whisker" style="left:{left}%;width:{round(right - left, 2)}%"></i>'
+    zero = f'<i class="zero" style="left:{place(0.0)}%"></i>' if span[0] < 0 < span[1] else ""
+    return (
+        f'<span class="track" aria-hidden="true">{zero}{whisker}'
+        f'<i class="dot" style="left:{place(score)}%"></i></span>'
+    )
+
+
+def score_span(data: ReportData) -> tuple[float, float]:
+    """Lowest and highest score to draw: over all times and intervals, with a margin."""
+    values = [data.journey.scores.ravel()]
+    for name in ("score_low", "score_high"):
+        if name in data.ranking:
+            values.append(np.array([v for v in data.ranking[name] if known(v)], dtype=float))
+    every = np.concatenate(values)
+    low, high = float(every.min()), float(every.max())
+    margin = 0.03 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def _at(columns: Columns, name: str, k: int) -> Any:
+    return columns[name][k] if name in columns else None
+
+
+# ---------------------------------------------------------------- the annotators
+
+
+def annotator_table(data: ReportData) -> str:
+    """Annotators, the first to stand out first; the script opens their details."""
+    columns = [column for column in _ANNOTATOR_COLUMNS if column[1] in data.annotators]
+    has_sides = bool(data.votes.position_known.any())
+    headings = [Heading("Now", "none"), Heading("Annotator", "text")]
+    if "verdict" in data.annotators:
+        headings.append(Heading("Verdict", "text"))
+    if has_sides:
+        headings.append(
+            Heading("Left and right clicks", minor=True, help="sorted by share of left")
+        )
+    headings += [heading for heading, _, _ in columns]
+    rows = [_annotator_row(data, k, columns, has_sides) for k in range(data.n_annotators_shown)]
+    return sortable_table("annotators", "Annotators", headings, rows)
+
+
+_ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
+    (Heading("Votes", minor=True), "votes", count),
+    (
+        Heading("Agrees", minor=True, help="share of own votes the common ranking gets right"),
+        "agreement",
+        percent,
+    ),
+    (
+        Heading("Position bias", help="log odds of the left item at equal quality; 0 is none"),
+        "position_bias",
+        fixed,
+    ),
+    (Heading("Deviation", help="size of the personal part of the scores"), "deviation", fixed),
+    (
+        Heading("Bias enters at t", minor=True, help="the earlier, the further from the crowd"),
+        "position_bias_entered",
+        number,
+    ),
+    (
+        Heading("Taste enters at t", minor=True, help="the earlier, the further from the crowd"),
+        "deviation_entered",
+        number,
+    ),
+)
+
+
+def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: bool) -> list[Cell]:
+    people = data.annotators
+    name = people["annotator"][k]
+    button = f'<button type="button" class="open" aria-expanded="false">{label(name)}</button>'
+    row = [Cell('<span class="now"></span>'), Cell(button, name)]
+    if "verdict" in people:
+        row.append(Cell(text(people["verdict"][k]), people["verdict"][k], "verdict"))
+    if has_sides:
+        row.append(_clicks(people["left"][k], people["right"][k]))
+    for _, column, write in columns:
+        value = people[column][k]
+        row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
+    return row
+
+
+def _clicks(left: float, right: float) -> Cell:
+    total = left + right
+    share = left / total if total else 0.5
+    bar = f'<span class="clicks" aria-hidden="true"><i style="width:{100 * share:.1f}%"></i></span>'
+    return Cell(f"{count(left)} : {count(right)} {bar}", round(float(share), 4))

@@ -1,0 +1,165 @@
+"""The answer in words: who leads and how surely, who stands out, whether to trust it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefpath.model.losses import as_loss
+from prefpath.report.data import ReportData
+from prefpath.report.escape import label, text
+from prefpath.report.format import known, percent, plural
+
+_NAMES_SHOWN = 4
+FOLLOWS = "follows the crowd"
+TOO_FEW = "too few votes to tell"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, its short answer and the sentences behind it, as safe HTML."""
+
+    question: str
+    short: str
+    sentences: tuple[str, ...]
+    mood: str = "neutral"
+
+
+def answers(data: ReportData) -> tuple[Answer, ...]:
+    """What the page says before any table."""
+    return (_who_leads(data), _who_stands_out(data), _can_it_be_trusted(data))
+
+
+def _who_leads(data: ReportData) -> Answer:
+    items = data.ranking["item"]
+    leader = label(items[0])
+    sentences = [_rank_certainty(data)]
+    group = _largest_group(data)
+    if len(group) > 1:
+        sentences.append(_against_runner_up(data))
+    if data.model.component_.max() > 0:
+        n_groups = int(data.model.component_.max()) + 1
+        sentences.append(
+            f"The items fall into {n_groups} groups never compared with each other: this is the "
+            "leader of the largest group only."
+        )
+    return Answer("Who leads?", leader, tuple(s for s in sentences if s))
+
+
+def _largest_group(data: ReportData) -> np.ndarray:
+    """Rows of the ranking that are on one scale with the leader."""
+    component = data.ranking.get("component")
+    n_items = len(data.ranking["item"])
+    return np.arange(n_items) if component is None else np.flatnonzero(component == component[0])
+
+
+def _rank_certainty(data: ReportData) -> str:
+    low, high = data.ranking.get("rank_low"), data.ranking.get("rank_high")
+    if low is None or high is None or not (known(low[0]) and known(high[0])):
+        return ""
+    if int(high[0]) == 1:
+        return "The lead is clear: its 95\u202f% interval lies above those of all others."
+    rows = _largest_group(data)
+    rivals = [row for row in rows[1:] if int(low[row]) == 1]
+    named = _names([data.ranking["item"][row] for row in rivals])
+    shares = f" with {named}" if rivals else ""
+    return f"The lead is not certain: it may share the first place{shares} (rank 1 to {high[0]})."
+
+
+def _against_runner_up(data: ReportData) -> str:
+    first, second = _largest_group(data)[:2]
+    score = data.ranking["score"]
+    probability = float(as_loss(data.model.loss).probability(score[first] - score[second]))
+    return (
+        f"Against the runner-up, {label(data.ranking['item'][second])}, it is expected to win "
+        f"{percent(probability)} of the votes."
+    )
+
+
+def _who_stands_out(data: ReportData) -> Answer:
+    journey, n = data.journey, data.votes.n_annotators
+    verdicts = data.annotators.get("verdict")
+    if n == 1:
+        return Answer("Who stands out?", "One annotator", ("There is nobody to differ from.",))
+    if verdicts is None:
+        sentences, out = _by_path(data), int(journey.n_active[journey.chosen])
+    else:
+        sentences = _by_verdict(data)
+        out = sum(str(verdict) not in (FOLLOWS, TOO_FEW) for verdict in verdicts)
+    short = f"{out:,} of {plural(n, 'annotator')}" if out else "Nobody"
+    return Answer("Who stands out?", short, (*sentences, *_what_it_is_worth(data)))
+
+
+def _by_verdict(data: ReportData) -> list[str]:
+    """Annotators counted by verdict, the first few of each named."""
+    verdicts = [str(verdict) for verdict in data.annotators["verdict"]]
+    sentences = []
+    for verdict, n in Counter(verdicts).most_common():
+        if verdict == FOLLOWS:
+            continue
+        if verdict == TOO_FEW:
+            sentences.append(f"{plural(n, 'annotator')} cast too few votes to tell.")
+            continue
+        who = data.annotators["annotator"][np.array(verdicts) == verdict]
+        sentences.append(f"{text(verdict.capitalize())}: {n:,} ({_names(who)}).")
+    return sentences or ["Everybody follows the crowd, as far as these votes can tell."]
+
+
+def _by_path(data: ReportData) -> list[str]:
+    journey, sentences = data.journey, []
+    labels = data.votes.annotators[data.annotator_codes]
+    for values, n, what in (
+        (journey.deviation, journey.n_deviating, "a taste of their own"),
+        (journey.position_bias, journey.n_leaning, "lean to one side of the screen"),
+    ):
+        if n[journey.chosen]:
+            who = labels[values[journey.chosen] != 0]
+            verb = "have " if what.startswith("a ") else ""
+            sentences.append(f"{int(n[journey.chosen]):,} {verb}{what}: {_names(who)}.")
+    return sentences or ["At the chosen time everybody follows the common ranking."]
+
+
+def _what_it_is_worth(data: ReportData) -> list[str]:
+    journey = data.journey
+    if journey.error is None or journey.criterion != "mismatch":
+        return []
+    start, chosen = journey.error[0], journey.error[journey.chosen]
+    if chosen >= start:
+        return [f"Knowing them does not help to predict new votes ({percent(start, 1)} wrong)."]
+    return [
+        f"Knowing them, {percent(chosen, 1)} of held-out votes are predicted wrong, against "
+        f"{percent(start, 1)} with one ranking for all."
+    ]
+
+
+def _can_it_be_trusted(data: ReportData) -> Answer:
+    checks = data.trust.checks
+    open_checks = [check for check in checks if check.status != "passed"]
+    if not open_checks:
+        return Answer("Can it be trusted?", "Yes", (f"All {len(checks)} checks passed.",), "good")
+    status = data.trust.status
+    short = "Not as it stands" if status == "fail" else "With care"
+    worst = sorted(open_checks, key=lambda check: check.status != "fail")
+    sentences = [f"{text(_sentence(check.finding))}" for check in worst[:2]]
+    sentences.append(
+        f"{len(checks) - len(open_checks)} of {len(checks)} checks passed; "
+        '<a href="#trust">all checks and advice</a>.'
+    )
+    return Answer(
+        "Can it be trusted?", short, tuple(sentences), "bad" if status == "fail" else "care"
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+
+
+def _names(labels: np.ndarray | list[object]) -> str:
+    """A few labels as safe HTML, and how many more there are."""
+    shown = [label(name) for name in labels[:_NAMES_SHOWN]]
+    more = len(labels) - len(shown)
+    if more > 0:
+        return ", ".join(shown) + f" and {more:,} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -1,0 +1,62 @@
+"""`write_report`: a fitted model in, one self-contained HTML file out."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from prefpath.errors import SettingError
+from prefpath.report.data import Limits, gather
+from prefpath.report.page import render
+
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel
+
+
+def write_report(
+    model: PreferenceModel,
+    path: str | FilePath,
+    *,
+    title: str = "Preference report",
+    max_items: int = 1000,
+    max_annotators: int = 500,
+) -> FilePath:
+    """Write what a fitted model found as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        Fitted.
+    path : str or Path
+        Where to write; an existing file is replaced.
+    title : str
+    max_items, max_annotators : int
+        Rows the page shows; all of them are in its downloads.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Raises
+    ------
+    SettingError
+        If the file cannot be written.
+    MissingExtra
+        Without Bokeh.
+    """
+    if max_items < 1 or max_annotators < 1:
+        raise SettingError(
+            f"the report is to show {max_items} items and {max_annotators} annotators",
+            expected="at least one of each",
+        )
+    page = render(gather(model, Limits(items=max_items, annotators=max_annotators)), title)
+    file = FilePath(path)
+    try:
+        # A lone surrogate is a valid label in Python and not a character of any encoding.
+        file.write_bytes(page.encode("utf-8", "replace"))
+    except OSError as error:
+        raise SettingError(
+            f"{file} cannot be written: {error.strerror}", remedy="choose another place"
+        ) from error
+    return file
