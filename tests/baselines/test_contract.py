@@ -169,7 +169,7 @@ def test_only_some_tell_annotators_apart(name: str, votes: Votes) -> None:
     )
     found = fixed(name).fit(reassigned).scores()
     original = fixed(name).fit(votes).scores()
-    if BASELINES[name].uses_annotators:  # type: ignore[attr-defined]
+    if BASELINES[name].uses_annotators:
         assert np.abs(found - original).max() > 1e-3
     else:
         assert_same_scores(name, found, original)

@@ -101,6 +101,12 @@ def test_outliers_enter_in_the_order_of_their_size() -> None:
     assert order[:2].tolist() == [2, 4]
 
 
+def test_outliers_that_enter_together_go_by_their_size() -> None:
+    target = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, -3.0, 4.0])
+    order = outlier_order(np.ones((9, 1)), target, np.ones(9), n_penalties=2, share=0.3)
+    assert order[:3].tolist() == [6, 8, 7]
+
+
 def test_huber_regression_is_stationary() -> None:
     rng = np.random.default_rng(4)
     design, target, weight = rng.normal(size=(50, 3)), rng.standard_t(2, 50), rng.random(50)

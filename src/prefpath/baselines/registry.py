@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from prefpath.baselines.base import Baseline
@@ -19,7 +18,7 @@ from prefpath.baselines.rank_svm import RankSVM
 from prefpath.baselines.urlr import URLR
 from prefpath.errors import SettingError
 
-BASELINES: dict[str, Callable[..., Baseline]] = {
+BASELINES: dict[str, type[Baseline]] = {
     "ranksvm": RankSVM,
     "rankboost": RankBoost,
     "ranknet": RankNet,
