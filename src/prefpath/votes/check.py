@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefpath.errors import VoteError
-from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels
+from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, plain_label
 
 CHOICE_WORDS = {"left": 1.0, "right": -1.0, "tie": 0.0, "1": 1.0, "-1": -1.0, "0": 0.0}
 
@@ -87,7 +87,7 @@ def check_self_comparisons(
     """Mask of the votes to keep; votes between an item and itself are an error or dropped."""
     itself: BoolArray = left == right
     if itself.any() and action != "drop":
-        first = items[left[itself][0]]
+        first = plain_label(items[left[itself][0]])
         raise VoteError(
             f"{int(itself.sum())} votes compare an item with itself (the first is {first!r})",
             rows=np.flatnonzero(itself) + 1,

@@ -139,10 +139,13 @@ def _missing(labels: Labels) -> BoolArray:
     return np.zeros(len(labels), dtype=bool)
 
 
-def encode_labels(labels: Labels, known: Labels | None, name: str) -> tuple[Labels, CodeArray]:
+def encode_labels(
+    labels: Labels, known: Labels | None, name: str, *, n_votes: int | None = None
+) -> tuple[Labels, CodeArray]:
     """Sorted distinct labels, and the code of each entry.
 
-    `known` fixes the dictionary (its order is kept); a label outside it is an error.
+    `known` fixes the dictionary (its order is kept); a label outside it is an error. `n_votes`
+    is the number of votes where `labels` holds the left and then the right items.
     """
     distinct, place_of = np.unique(labels, return_inverse=True)
     if known is None:
@@ -155,12 +158,18 @@ def encode_labels(labels: Labels, known: Labels | None, name: str) -> tuple[Labe
     unknown = codes < 0
     if unknown.any():
         raise VoteError(
-            f"{name} {labels[unknown][0]!r} is not among the {len(known)} known {name}s",
-            rows=np.flatnonzero(unknown) + 1,
+            f"{name} {plain_label(labels[unknown][0])!r} is not among the {len(known)} known "
+            f"{name}s",
+            rows=np.unique(np.flatnonzero(unknown) % (n_votes or len(labels))) + 1,
             expected=f"one of the {name}s given",
             remedy=f"add it to the {name}s or drop these rows",
         )
     return known, codes
+
+
+def plain_label(label: Any) -> Any:
+    """A label as Python has it, so that it is shown as the user wrote it."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def sort_and_merge(

@@ -121,7 +121,7 @@ class Votes:
             columns["annotator"], _given(annotators, "annotator"), "annotator"
         )
         pair = np.concatenate(_common_type(columns["left"], columns["right"]))
-        what, item_code = encode_labels(pair, _given(items, "item"), "item")
+        what, item_code = encode_labels(pair, _given(items, "item"), "item", n_votes=n_rows)
         left_code, right_code = item_code[:n_rows], item_code[n_rows:]
         keep = check_self_comparisons(left_code, right_code, what, self_comparisons)
         origin = {"rows": n_rows, "self_comparisons": int(n_rows - keep.sum())}
