@@ -95,6 +95,8 @@ def open_database(
                 expected='a size such as "1GB" or "512MB"',
             ) from error
         try:
+            # Look at all objects of a pandas column before deciding what they are, not at a few.
+            connection.execute(f"SET GLOBAL pandas_analyze_sample = {2**62}")
             connection.execute("SET enable_progress_bar = true")
             connection.execute("SET enable_progress_bar_print = false")
             yield Database(connection, progress)

@@ -127,8 +127,8 @@ def _read_block(
     column = table.column(name)
     own = table.find(name) or name
     if column.kind == "list":
-        return _indicators(own, _fetch(database, f"list_transform({column.sql}, x -> "
-                           "CAST(x AS VARCHAR))"), items, may_be_empty=True)  # fmt: skip
+        lists = _fetch(database, f"CAST({column.sql} AS VARCHAR[])")
+        return _indicators(own, lists, items, may_be_empty=True)
     numbers = _numbers(database, column)
     if numbers is not None:
         _check_complete(own, ~np.isfinite(numbers), items)
