@@ -1,0 +1,183 @@
+"""The best common part for given offsets: Newton's method on pooled comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy import linalg
+
+from prefpath.inference.evidence import Evidence, Slots, pooled_target
+from prefpath.model.design import Floats
+from prefpath.model.losses import scalar_curvature, scalar_gradient
+
+_MOST_ITERATIONS = 60
+_LONGEST_STEP = 3.0  # in logits: a full step from far away can overshoot into the flat tails
+_SMALL_STEP = 1e-9
+_RELATIVE_CUTOFF = 1e-10
+# Beyond this no finite sample tells a margin from infinity: the fit is running away.
+_LARGEST_MARGIN = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """The common part that fits best beside the given offsets.
+
+    Attributes
+    ----------
+    coefficient : array (n_coefficients,)
+    inverse : array (n_coefficients, n_coefficients)
+        Generalised inverse of the Hessian there (sum of the losses, not their mean).
+    converged : bool
+        False where the votes do not bound the coefficients.
+    """
+
+    coefficient: Floats
+    inverse: Floats
+    converged: bool
+
+
+def fit_consensus(evidence: Evidence) -> Consensus:
+    """Minimise the loss in the common part, from the full fit's value on."""
+    weight, pull = (column[:, 0] for column in pooled_target(evidence))
+    choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
+    coefficient = evidence.coefficient.copy()
+    converged = False
+    for _ in range(_MOST_ITERATIONS):
+        gradient = common_gradient(evidence, coefficient, weight, choice)
+        inverse = invert(evidence, common_hessian(evidence, coefficient, weight, choice))
+        step = inverse @ gradient
+        size = float(np.abs(step).max(initial=0.0))
+        coefficient -= step * min(1.0, _LONGEST_STEP / max(size, 1e-300))
+        if size < _SMALL_STEP:
+            converged = True
+            break
+    spread = np.ptp(evidence.scores(coefficient)[evidence.bounded], axis=0)
+    bias = abs(evidence.common_bias(coefficient))
+    converged &= bool(max(spread, bias) < _LARGEST_MARGIN)
+    return Consensus(coefficient, inverse, converged)
+
+
+def common_gradient(
+    evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
+) -> Floats:
+    """Gradient of the summed loss in the common part."""
+    problem = evidence.problem
+    pull = np.zeros(problem.votes.n_items)
+    sideways = add_slot_pull(
+        problem.loss.code,
+        float(problem.loss.parameter),
+        evidence.slots,
+        weight,
+        choice,
+        evidence.scores(coefficient),
+        evidence.common_bias(coefficient),
+        pull,
+    )
+    gradient = problem.pull_back(pull)
+    return np.append(gradient, sideways) if problem.common_position else gradient
+
+
+def common_hessian(
+    evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
+) -> Floats:
+    """Hessian of the summed loss in the common part; dense."""
+    problem = evidence.problem
+    n_items = problem.votes.n_items
+    by_item = np.zeros((n_items + 1, n_items + 1))
+    _add_slot_curvature(
+        problem.loss.code,
+        float(problem.loss.parameter),
+        evidence.slots,
+        weight,
+        choice,
+        evidence.scores(coefficient),
+        evidence.common_bias(coefficient),
+        by_item,
+    )
+    return in_coefficients(evidence, by_item)
+
+
+def in_coefficients(evidence: Evidence, by_item: Floats) -> Floats:
+    """A quadratic form in (scores, common bias) as one in the common part."""
+    problem = evidence.problem
+    phi = problem.features
+    inner = by_item[:-1, :-1] if phi is None else phi.T @ by_item[:-1, :-1] @ phi
+    if not problem.common_position:
+        return np.ascontiguousarray(inner)
+    cross = by_item[:-1, -1] if phi is None else phi.T @ by_item[:-1, -1]
+    return np.block([[inner, cross[:, None]], [cross[None, :], by_item[-1:, -1:]]])
+
+
+def invert(evidence: Evidence, hessian: Floats) -> Floats:
+    """Generalised inverse: scores sum to zero over the bounded items of each component."""
+    if evidence.problem.features is not None:
+        result: Floats = linalg.pinvh(hessian, rtol=_RELATIVE_CUTOFF)
+        return result
+    free, level = evidence.free, evidence.level
+    inner = hessian[np.ix_(free, free)]
+    scale = max(float(np.diag(inner).mean()), 1e-300) if len(inner) else 1.0
+    try:
+        factor = linalg.cho_factor(inner + scale * level, lower=True)
+        solved = linalg.cho_solve(factor, np.eye(len(inner))) - level / scale
+    except linalg.LinAlgError:  # flat to working precision: the fit is running away
+        solved = linalg.pinvh(inner, rtol=_RELATIVE_CUTOFF)
+    inverse = np.zeros_like(hessian)
+    inverse[np.ix_(free, free)] = solved
+    return inverse
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_slot_pull(
+    loss: int,
+    parameter: float,
+    slots: Slots,
+    weight: Floats,
+    choice: Floats,
+    theta: Floats,
+    common_bias: float,
+    pull: Floats,
+) -> float:
+    """Add the slots' gradient in the scores to `pull`; return the one in the common bias."""
+    sideways = 0.0
+    for k in range(len(slots.left)):
+        if weight[k] == 0.0:
+            continue
+        i, j, position = slots.left[k], slots.right[k], slots.position[k]
+        margin = theta[i] - theta[j] + position * common_bias + slots.offset[k]
+        slope = weight[k] * scalar_gradient(loss, parameter, margin, choice[k])
+        pull[i] += slope
+        pull[j] -= slope
+        sideways += position * slope
+    return sideways
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_slot_curvature(
+    loss: int,
+    parameter: float,
+    slots: Slots,
+    weight: Floats,
+    choice: Floats,
+    theta: Floats,
+    common_bias: float,
+    out: Floats,
+) -> None:
+    last = len(out) - 1
+    for k in range(len(slots.left)):
+        if weight[k] == 0.0:
+            continue
+        i, j, position = slots.left[k], slots.right[k], slots.position[k]
+        margin = theta[i] - theta[j] + position * common_bias + slots.offset[k]
+        bend = weight[k] * scalar_curvature(loss, parameter, margin, choice[k])
+        out[i, i] += bend
+        out[j, j] += bend
+        out[i, j] -= bend
+        out[j, i] -= bend
+        if position != 0.0:
+            out[i, last] += position * bend
+            out[last, i] += position * bend
+            out[j, last] -= position * bend
+            out[last, j] -= position * bend
+            out[last, last] += bend

@@ -1,0 +1,309 @@
+"""What the votes say of the common part once the annotators' own parts are given.
+
+An annotator with nothing of their own at time t votes like everybody, so that their votes pool
+with those of all others like them; an active annotator's votes keep an offset of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.errors import SettingError
+from prefpath.inference.bounded import bounded_items
+from prefpath.model.design import Codes, Design, Floats, Ints
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.votes.encode import BoolArray, CodeArray
+
+MOST_COEFFICIENTS = 5_000  # of a dense covariance: 200 MB
+
+
+class Slots(NamedTuple):
+    """Distinct comparisons: `theta[left] - theta[right] + position * common bias + offset`."""
+
+    left: Codes
+    right: Codes
+    position: Floats
+    offset: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The votes around the common part at time t, the annotators' own parts given.
+
+    Attributes
+    ----------
+    problem : Problem
+        Votes that touch an item without a bounded score weigh nothing in it.
+    coefficient : array (n_coefficients,)
+        The full fit's common part at t; the common position effect, if any, is the last.
+    own, own_bias : array
+        Deviations (on the design's blocks) and position bias of all annotators at t.
+    active : array of bool (n_annotators,)
+        Who has something of their own at t.
+    bounded : array of bool (n_items,)
+    slots : Slots
+        Pooled comparisons of those who have not, then every cell of those who have.
+    slot_of_cell : array (n_cells,)
+        `2 * slot + 1` where the cell's sides are swapped in its slot, else `2 * slot`.
+    """
+
+    problem: Problem
+    path: Path
+    t: float
+    coefficient: Floats
+    own: Floats
+    own_bias: Floats
+    active: BoolArray
+    component: CodeArray
+    bounded: BoolArray
+    slots: Slots
+    slot_of_cell: Codes
+
+    @property
+    def n_coefficients(self) -> int:
+        return len(self.coefficient)
+
+    @cached_property
+    def free(self) -> BoolArray:
+        """Coefficients the votes bound (only with a score for each item: those of its items)."""
+        free = np.ones(self.n_coefficients, dtype=bool)
+        if self.problem.features is None:
+            free[: len(self.bounded)] = self.bounded
+        return free
+
+    @cached_property
+    def level(self) -> Floats:
+        """Projection on free scores that are constant in each component: no vote sees them."""
+        component = self.component[self.bounded]
+        same = component[:, None] == component[None, :]
+        level = np.zeros((int(self.free.sum()),) * 2)
+        level[: len(component), : len(component)] = same / np.maximum(same.sum(axis=1), 1)
+        return level
+
+    def scores(self, coefficient: Floats) -> Floats:
+        """Item scores of a common part."""
+        return self.problem.scores(coefficient[: self.problem.n_common])
+
+    def common_bias(self, coefficient: Floats) -> float:
+        """Common position effect of a common part."""
+        return float(coefficient[-1]) if self.problem.common_position else 0.0
+
+
+def gather_evidence(problem: Problem, path: Path, t: float, component: CodeArray) -> Evidence:
+    """Pool the votes at time t of a path.
+
+    Raises
+    ------
+    SettingError
+        If the common part has more than 5,000 coefficients: its covariance is dense.
+    """
+    n_coefficients = problem.n_common + int(problem.common_position)
+    if max(problem.votes.n_items, n_coefficients) > MOST_COEFFICIENTS:
+        raise SettingError(
+            f"intervals of {max(problem.votes.n_items, n_coefficients):,} scores",
+            expected=f"at most {MOST_COEFFICIENTS:,}: their covariance is a dense matrix",
+            remedy="pass interval=None",
+        )
+    bounded = _bounded(problem, component)
+    usable = _without_unbounded(problem, bounded)
+    own, own_bias, active = _own_parts(path, t)
+    slots, slot_of_cell = _pool(usable, own, own_bias, active)
+    coefficient = path.common_at(t)
+    if problem.common_position:
+        coefficient = np.append(coefficient, path.common_position_at(t))
+    return Evidence(
+        problem=usable,
+        path=path,
+        t=t,
+        coefficient=coefficient,
+        own=own,
+        own_bias=own_bias,
+        active=active,
+        component=component,
+        bounded=bounded,
+        slots=slots,
+        slot_of_cell=slot_of_cell,
+    )
+
+
+def _bounded(problem: Problem, component: CodeArray) -> BoolArray:
+    # Features share what is known between items; the fit itself then says if it is bounded.
+    if problem.features is not None:
+        return np.ones(problem.votes.n_items, dtype=bool)
+    return bounded_items(problem.votes, component, problem.loss)
+
+
+def _without_unbounded(problem: Problem, bounded: BoolArray) -> Problem:
+    if bounded.all():
+        return problem
+    votes, starts = problem.votes, problem.cell_starts
+    usable = bounded[votes.left[starts]] & bounded[votes.right[starts]]
+    weight = np.where(usable, problem.target.weight, 0.0)
+    weight.setflags(write=False)
+    return replace(problem, target=problem.target._replace(weight=weight))
+
+
+def _own_parts(path: Path, t: float) -> tuple[Floats, Floats, BoolArray]:
+    own, bias = np.zeros(int(path.blocks[-1])), path.position_bias(t)
+    active: BoolArray = bias != 0.0
+    for u, value in zip(*path.active_deviations(t), strict=True):
+        own[path.blocks[u] : path.blocks[u + 1]] = value
+        active[u] = True
+    return own, bias, active
+
+
+def _pool(
+    problem: Problem, own: Floats, own_bias: Floats, active: BoolArray
+) -> tuple[Slots, Codes]:
+    """One slot for each comparison the inactive share, then one for each cell of the active."""
+    design, n_items = problem.design, problem.votes.n_items
+    slot_of_cell = np.empty(int(design.cells[-1]), dtype=np.int32)
+    if problem.loss.affine_in_choice:
+        n_sides = 3 if problem.common_position else 1
+        key_slot = np.full(n_sides * n_items * n_items, -1, dtype=np.int32)
+    else:  # choices of one comparison do not average: every cell is a slot
+        key_slot = np.zeros(0, dtype=np.int32)
+    alone = active if problem.loss.affine_in_choice else np.ones_like(active)
+    n_slots = _number_slots(
+        design, n_items, alone, problem.common_position, key_slot, slot_of_cell
+    )
+    slots = Slots(
+        np.empty(n_slots, dtype=np.int32),
+        np.empty(n_slots, dtype=np.int32),
+        np.zeros(n_slots),
+        np.zeros(n_slots),
+    )
+    _fill_slots(design, alone, problem.common_position, slot_of_cell, own, own_bias, slots)
+    return slots, slot_of_cell
+
+
+@njit(cache=True, nogil=True)
+def _number_slots(
+    design: Design,
+    n_items: int,
+    alone: BoolArray,
+    with_position: bool,
+    key_slot: Codes,
+    slot_of_cell: Codes,
+) -> int:
+    n_slots = 0
+    for u in range(len(alone)):
+        start = design.seen[u]
+        for c in range(design.cells[u], design.cells[u + 1]):
+            if alone[u]:
+                slot_of_cell[c] = 2 * n_slots
+                n_slots += 1
+                continue
+            i = np.int64(design.seen_item[start + design.left_at[c]])
+            j = np.int64(design.seen_item[start + design.right_at[c]])
+            swapped = i > j
+            side = 0
+            if with_position and design.position[c]:
+                side = 2 if swapped else 1
+            if swapped:
+                i, j = j, i
+            key = (side * n_items + i) * n_items + j
+            if key_slot[key] < 0:
+                key_slot[key] = n_slots
+                n_slots += 1
+            slot_of_cell[c] = 2 * key_slot[key] + swapped
+    return n_slots
+
+
+@njit(cache=True, nogil=True)
+def _fill_slots(
+    design: Design,
+    alone: BoolArray,
+    with_position: bool,
+    slot_of_cell: Codes,
+    own: Floats,
+    own_bias: Floats,
+    slots: Slots,
+) -> None:
+    for u in range(len(alone)):
+        start = design.seen[u]
+        for c in range(design.cells[u], design.cells[u + 1]):
+            a, b = design.left_at[c], design.right_at[c]
+            slot, swapped = slot_of_cell[c] // 2, slot_of_cell[c] % 2
+            i, j = design.seen_item[start + a], design.seen_item[start + b]
+            slots.left[slot] = j if swapped else i
+            slots.right[slot] = i if swapped else j
+            if with_position and design.position[c]:
+                slots.position[slot] = -1.0 if swapped else 1.0
+            if alone[u]:
+                slots.offset[slot] = own_bias[u] * design.position[c]
+                slots.offset[slot] += _own_difference(design, u, a, b, i, j, own)
+
+
+@njit(cache=True, nogil=True)
+def _own_difference(
+    design: Design, u: int, a: int, b: int, i: int, j: int, own: Floats
+) -> float:
+    block = design.blocks[u]
+    if design.features.shape[0] == 0:
+        return own[block + a] - own[block + b]
+    total = 0.0
+    for d in range(design.features.shape[1]):
+        total += (design.features[i, d] - design.features[j, d]) * own[block + d]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def pool_weights(
+    design: Design,
+    slot_of_cell: Codes,
+    choice: Floats,
+    weight: Floats,
+    times: Floats,
+    first: int,
+    last: int,
+    total: Floats,
+    pull: Floats,
+) -> None:
+    """Add the weight and the pull (weight times choice) of annotators to their slots.
+
+    `times[u, r]` is how often annotator u is in resample r; `total` and `pull` have a row for
+    each slot and a column for each resample.
+    """
+    n_resamples = times.shape[1]
+    for u in range(first, last):
+        for c in range(design.cells[u], design.cells[u + 1]):
+            slot = slot_of_cell[c] // 2
+            toward = -choice[c] if slot_of_cell[c] % 2 else choice[c]
+            for r in range(n_resamples):
+                mass = weight[c] * times[u, r]
+                total[slot, r] += mass
+                pull[slot, r] += mass * toward
+
+
+def pooled_target(evidence: Evidence, times: Floats | None = None) -> tuple[Floats, Floats]:
+    """Weight and pull of every slot, for each column of `times` (everybody once if None)."""
+    problem = evidence.problem
+    n_annotators = problem.votes.n_annotators
+    how_often = np.ones((n_annotators, 1)) if times is None else times
+    shape = (len(evidence.slots.left), how_often.shape[1])
+    total, pull = np.zeros(shape), np.zeros(shape)
+    choice, weight = problem.target
+    pool_weights(
+        problem.design,
+        evidence.slot_of_cell,
+        choice,
+        weight,
+        how_often,
+        0,
+        n_annotators,
+        total,
+        pull,
+    )
+    return total, pull
+
+
+def active_annotators(evidence: Evidence) -> Ints:
+    """Codes of those who have something of their own."""
+    return np.flatnonzero(evidence.active).astype(np.int64)

@@ -1,0 +1,239 @@
+"""`CommonScores`: the common scores at a time, and how sure one can be of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from prefpath.errors import SettingError
+from prefpath.inference.bootstrap import Progress, bootstrap_coefficients
+from prefpath.inference.evidence import Evidence, gather_evidence
+from prefpath.inference.sandwich import Clustered, cluster_covariance
+from prefpath.model.design import Floats, Ints
+from prefpath.model.losses import Loss
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.votes.encode import BoolArray, CodeArray
+
+Method = Literal["sandwich", "bootstrap"]
+METHODS = ("sandwich", "bootstrap")
+
+# In logits: a score this uncertain is not bounded by the votes in any useful sense.
+_LARGEST_ERROR = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class CommonScores:
+    """Common scores at a time with their uncertainty over the crowd.
+
+    Attributes
+    ----------
+    score : array (n_items,)
+        The full fit's.
+    centre : array (n_items,)
+        Where the common score would settle beside the annotators' own parts: intervals are
+        around it, so that what early stopping still lacks is not missing from them.
+    covariance, unclustered : array (n_items, n_items)
+        Clustered by annotator (or over resamples), and as if votes were drawn one by one.
+    bounded : array of bool (n_items,)
+        False where the votes allow any score, however high or low.
+    degrees_of_freedom : float
+        Of the t distribution: the effective number of annotators less one.
+    draws : array (n_resamples, n_items) or None
+        Scores in each resample.
+    common_position, position_error : float or None
+        The common position effect where it would settle, and its standard error.
+    """
+
+    score: Floats
+    centre: Floats
+    covariance: Floats
+    unclustered: Floats
+    bounded: BoolArray
+    component: CodeArray
+    degrees_of_freedom: float
+    n_annotators: int
+    method: Method
+    loss: Loss
+    draws: Floats | None = None
+    common_position: float | None = None
+    position_error: float | None = None
+
+    @property
+    def standard_error(self) -> Floats:
+        """Of each score; never below what single votes alone would leave."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), np.diag(self.unclustered)))
+
+    def difference(self, a: Ints | int, b: Ints | int) -> tuple[Floats, Floats]:
+        """Difference of the scores of items a and b (codes), and its standard error."""
+        variance = np.maximum(
+            _variance_of_difference(self.covariance, a, b),
+            _variance_of_difference(self.unclustered, a, b),
+        )
+        return self.centre[a] - self.centre[b], np.sqrt(np.maximum(variance, 0.0))
+
+    def interval(self, level: float, anchor: int | None = None) -> tuple[Floats, Floats]:
+        """Bounds of each score, or of its difference from the anchor's; NaN where unbounded."""
+        check_level(level)
+        if anchor is None:
+            centre, error, point = self.centre, self.standard_error, self.score
+            known = self.bounded
+        else:
+            centre, error = self.difference(np.arange(len(self.score)), anchor)
+            point = self.score - self.score[anchor]
+            same = self.component == self.component[anchor]
+            known = self.bounded & self.bounded[anchor] & same
+        low, high = self._bounds(centre, error, level, anchor)
+        low, high = np.minimum(low, point), np.maximum(high, point)
+        known = known & np.isfinite(low) & np.isfinite(high)
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    def _bounds(
+        self, centre: Floats, error: Floats, level: float, anchor: int | None
+    ) -> tuple[Floats, Floats]:
+        reach = float(student.isf((1.0 - level) / 2.0, self.degrees_of_freedom))
+        if self.draws is None:
+            return centre - reach * error, centre + reach * error
+        draws = self.draws if anchor is None else self.draws - self.draws[:, [anchor]]
+        return _expanded_percentiles(draws, reach, self.n_annotators)
+
+    def win_probability(self, a: int, b: int, level: float) -> dict[str, float | None]:
+        """Probability that item a is preferred to item b, with its interval."""
+        low, high = self.interval(level, anchor=b)
+        ends = self.loss.probability(np.array([self.score[a] - self.score[b], low[a], high[a]]))
+        point, least, most = (None if np.isnan(x) else float(x) for x in ends)
+        return {"probability": point, "low": least, "high": most}
+
+
+def estimate_common(
+    problem: Problem,
+    path: Path,
+    t: float,
+    component: CodeArray,
+    *,
+    method: Method = "sandwich",
+    n_resamples: int = 1_000,
+    random_state: int | None = 0,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> CommonScores:
+    """The common scores at time t of a path, with their uncertainty over the crowd."""
+    if method not in METHODS:
+        raise SettingError(f"interval is {method!r}", expected="sandwich, bootstrap or None")
+    evidence = gather_evidence(problem, path, t, component)
+    clustered = cluster_covariance(evidence)
+    draws = None
+    if method == "bootstrap":
+        draws = bootstrap_coefficients(
+            evidence,
+            clustered,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            n_threads=n_threads,
+            progress=progress,
+        )
+    return _in_scores(evidence, clustered, method, draws)
+
+
+def check_level(level: float) -> None:
+    """Is it a probability that an interval can have?"""
+    if not 0.0 < level < 1.0:
+        raise SettingError(f"level is {level}", expected="a number between 0 and 1, such as 0.95")
+
+
+def _in_scores(
+    evidence: Evidence, clustered: Clustered, method: Method, draws: Floats | None
+) -> CommonScores:
+    consensus = clustered.consensus
+    score = evidence.scores(evidence.coefficient)
+    shift = _gauge_shift(evidence, score - evidence.scores(consensus.coefficient))
+    by_item = None if draws is None else _draws_of_scores(evidence, draws) + shift
+    covariance = _score_form(evidence, clustered.covariance)
+    unclustered = _score_form(evidence, clustered.unclustered)
+    error = np.sqrt(np.maximum(np.diag(covariance), np.diag(unclustered)))
+    bounded = evidence.bounded & consensus.converged & (error < _LARGEST_ERROR)
+    if by_item is not None:
+        covariance = _covariance_of_draws(by_item)
+    common_position, position_error = _position(evidence, clustered)
+    return CommonScores(
+        score=score,
+        centre=evidence.scores(consensus.coefficient) + shift,
+        covariance=covariance,
+        unclustered=unclustered,
+        bounded=bounded,
+        component=evidence.component,
+        degrees_of_freedom=clustered.degrees_of_freedom,
+        n_annotators=int(np.count_nonzero(np.diff(evidence.problem.design.cells))),
+        method=method,
+        loss=evidence.problem.loss,
+        draws=by_item,
+        common_position=common_position,
+        position_error=position_error,
+    )
+
+
+def _position(evidence: Evidence, clustered: Clustered) -> tuple[float | None, float | None]:
+    if not evidence.problem.common_position or not clustered.consensus.converged:
+        return None, None
+    variance = max(float(clustered.covariance[-1, -1]), float(clustered.unclustered[-1, -1]))
+    if not 0.0 < variance < _LARGEST_ERROR**2:  # 0: no vote whose position is known
+        return None, None
+    return float(clustered.consensus.coefficient[-1]), float(np.sqrt(variance))
+
+
+def _gauge_shift(evidence: Evidence, lag: Floats) -> Floats:
+    """Level the consensus with the full fit over the bounded items of each component."""
+    if evidence.problem.features is not None:
+        return np.zeros_like(lag)
+    members = np.bincount(evidence.component, evidence.bounded)
+    total = np.bincount(evidence.component, np.where(evidence.bounded, lag, 0.0))
+    level: Floats = (total / np.maximum(members, 1))[evidence.component]
+    return level
+
+
+def _score_form(evidence: Evidence, covariance: Floats) -> Floats:
+    phi, n_common = evidence.problem.features, evidence.problem.n_common
+    inner = covariance[:n_common, :n_common]
+    return inner if phi is None else phi @ inner @ phi.T
+
+
+def _draws_of_scores(evidence: Evidence, draws: Floats) -> Floats:
+    phi, n_common = evidence.problem.features, evidence.problem.n_common
+    inner = draws[:, :n_common]
+    return inner if phi is None else inner @ phi.T
+
+
+def _covariance_of_draws(draws: Floats) -> Floats:
+    """Over the resamples in which everything is finite, else over all with limits put in."""
+    finite = draws[np.isfinite(draws).all(axis=1)]
+    if len(finite) < len(draws) // 2:
+        finite = np.nan_to_num(draws, nan=0.0, posinf=_LARGEST_ERROR, neginf=-_LARGEST_ERROR)
+    return np.cov(finite, rowvar=False)
+
+
+def _expanded_percentiles(
+    draws: Floats, reach: float, n_annotators: int
+) -> tuple[Floats, Floats]:
+    """Percentiles as far out as a t interval of this many annotators would reach.
+
+    A plain percentile interval is too short by the factor of a normal instead of a t quantile
+    and by sqrt((U - 1) / U) (Hesterberg 2015).
+    """
+    tail = float(norm.sf(reach * np.sqrt(n_annotators / (n_annotators - 1.0))))
+    ordered = np.sort(draws, axis=0)  # NaN last
+    known = np.isfinite(ordered) | np.isinf(ordered)
+    count = known.sum(axis=0)
+    last = np.maximum(count - 1, 0)
+    columns = np.arange(draws.shape[1])
+    low = ordered[np.floor(tail * last).astype(int), columns]
+    high = ordered[np.ceil((1.0 - tail) * last).astype(int), columns]
+    return low, high
+
+
+def _variance_of_difference(covariance: Floats, a: Any, b: Any) -> Floats:
+    spread: Floats = covariance[a, a] + covariance[b, b] - 2.0 * covariance[a, b]
+    return spread
