@@ -58,3 +58,11 @@ def test_adams_first_step_is_the_learning_rate_against_the_sign() -> None:
     moved = Adam(weights, 0.1).step(weights, gradient)
     assert_allclose(moved[0], [[-0.1, 0.1]], rtol=1e-4)
     assert_allclose(moved[2], [0.1], rtol=1e-4)
+
+
+def test_units_of_the_features_do_not_matter(votes: Votes) -> None:
+    features = np.random.default_rng(3).normal(size=(votes.n_items, 3))
+    net = RankNet(decay=1e-3, epochs=50)
+    expected = net.fit(votes, features).scores()
+    found = net.fit(votes, 5.0 + features * np.array([100.0, 1.0, 0.01])).scores()
+    assert_allclose(found, expected, atol=1e-9)

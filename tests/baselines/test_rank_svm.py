@@ -33,3 +33,12 @@ def test_pooled_by_pair_equals_every_vote_in_both_orientations(votes: Votes) -> 
     machine.fit(np.vstack([x, -x]), np.tile(decided.choice[rows], 2) * np.repeat([1, -1], len(x)))
     found = RankSVM(C=0.1).fit(votes).scores()
     assert_allclose(found, machine.coef_[0] - machine.coef_[0].mean(), atol=1e-4)
+
+
+def test_unanimous_votes_are_no_special_case() -> None:
+    """liblinear wants two classes; with one item always on the winning side there is only one."""
+    votes = Votes.from_arrays(["u"] * 3, ["a"] * 3, ["b"] * 3, [1, 1, 1])
+    # w = (t, -t): minimise t^2 + 3 C (1 - 2 t)^2
+    C = 0.2
+    t = 6 * C / (1 + 12 * C)
+    assert_allclose(RankSVM(C=C).fit(votes).scores(), [t, -t], atol=1e-5)
