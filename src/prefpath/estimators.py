@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -15,6 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from prefpath.errors import SettingError, VoteError, VoteWarning
 from prefpath.fit import Solver, solve
 from prefpath.frames import build_frame
+from prefpath.inference.columns import (
+    Anchor,
+    find_anchor,
+    interval_columns,
+    position_effect,
+    shown_scores,
+)
+from prefpath.inference.evidence import MOST_COEFFICIENTS
+from prefpath.inference.intervals import CommonScores, Method, check_level, estimate_common
+from prefpath.inference.scales import Scale
 from prefpath.leaderboard import annotator_columns, ranking_columns
 from prefpath.model.design import Floats
 from prefpath.model.features import ItemFeatures, as_item_features
@@ -148,6 +159,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         self.cv_ = self._cross_validate(problem, self.path_) if self.cv else None
         self.t_ = float(self.path_.times[-1]) if self.cv_ is None else self.cv_.choose(self.rule)
         self.classes_ = np.array([-1, 1])
+        self._common_key: Any = None
         return self
 
     def stop_at(self, t: float) -> PreferenceModel:
@@ -208,19 +220,129 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             weight = np.asarray(sample_weight, dtype=float)
         return 1.0 - mismatch_ratio(margin, choice, weight)
 
-    def ranking(self, annotator: Any = None) -> Any:
-        """The leaderboard as a frame in the user's own library; of one annotator, if named."""
-        check_is_fitted(self)
-        return build_frame(self.ranking_columns(annotator), self.votes_.frame_library)
+    def ranking(
+        self,
+        annotator: Any = None,
+        *,
+        interval: Method | None = "sandwich",
+        level: float = 0.95,
+        scale: Scale = "natural",
+        anchor: Anchor = None,
+        n_resamples: int = 1_000,
+    ) -> Any:
+        """The leaderboard as a frame in the user's own library; of one annotator, if named.
 
-    def ranking_columns(self, annotator: Any = None) -> dict[str, Any]:
+        Parameters
+        ----------
+        annotator : label, optional
+            Whose; a personal ranking has no intervals.
+        interval : {"sandwich", "bootstrap"} or None
+            Clustered by annotator either way: by formula, or by drawing whole annotators again.
+        level : float
+            How often an interval is to hold the true score, and the rank interval the rank.
+        scale : {"natural", "elo", "probability"}
+            As fitted; 400 points for ten to one, from 1000; or of beating an average item.
+        anchor : label or (label, value), optional
+            Item from which scores are measured; on the Elo scale it stands at 1000, or value.
+        n_resamples : int
+            Of the bootstrap.
+        """
+        check_is_fitted(self)
+        columns = self.ranking_columns(
+            annotator,
+            interval=interval,
+            level=level,
+            scale=scale,
+            anchor=anchor,
+            n_resamples=n_resamples,
+        )
+        return build_frame(columns, self.votes_.frame_library)
+
+    def ranking_columns(
+        self,
+        annotator: Any = None,
+        *,
+        interval: Method | None = "sandwich",
+        level: float = 0.95,
+        scale: Scale = "natural",
+        anchor: Anchor = None,
+        n_resamples: int = 1_000,
+    ) -> dict[str, Any]:
         """The leaderboard as columns."""
+        check_level(level)
+        code, value = find_anchor(self.votes_, anchor, scale)
+        bounds: dict[str, Any] = {}
         if annotator is None:
             scores = self.path_.scores(self.t_)
+            common = self.common_scores(interval, n_resamples) if interval else None
+            if common is not None:
+                bounds = interval_columns(common, level, scale, code, value)
         else:
             label = self.votes_.annotators[self.votes_.annotator_code(annotator)]
             scores = self.path_.personal_scores(label, self.t_)
-        return ranking_columns(self.votes_, scores, self.component_)
+        shown = shown_scores(scores, self.component_, scale, as_loss(self.loss), code, value)
+        return ranking_columns(self.votes_, scores, self.component_, shown=shown, intervals=bounds)
+
+    def win_probability(
+        self,
+        item: Any,
+        other: Any,
+        *,
+        interval: Method = "sandwich",
+        level: float = 0.95,
+        n_resamples: int = 1_000,
+    ) -> dict[str, float | None]:
+        """Probability that an average annotator prefers `item` to `other`, with its interval."""
+        check_is_fitted(self)
+        check_level(level)
+        a, b = self.votes_.item_code(item), self.votes_.item_code(other)
+        common = self.common_scores(interval, n_resamples)
+        if common is None:
+            margin = np.subtract(*self.path_.scores(self.t_)[[a, b]])
+            point = float(as_loss(self.loss).probability(margin))
+            return {"probability": point, "low": None, "high": None}
+        return common.win_probability(a, b, level)
+
+    def position_effect(self, *, level: float = 0.95) -> dict[str, float | None]:
+        """The position effect everybody shares: as logit, and as a chance at equal quality."""
+        check_is_fitted(self)
+        check_level(level)
+        if not self.common_position:
+            raise SettingError(
+                "the model has no common position effect",
+                expected="a model fitted with common_position=True",
+            )
+        common = self.common_scores("sandwich")
+        point = self.path_.common_position_at(self.t_)
+        return position_effect(common, point, level, as_loss(self.loss))
+
+    def common_scores(
+        self,
+        interval: Method = "sandwich",
+        n_resamples: int = 1_000,
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> CommonScores | None:
+        """Common scores at the chosen time with their covariance; None for too many items."""
+        check_is_fitted(self)
+        if len(self.votes_.items) > MOST_COEFFICIENTS and interval == "sandwich":
+            _warn(f"more than {MOST_COEFFICIENTS:,} items: their intervals are not computed")
+            return None
+        key = (self.t_, interval, n_resamples, self.random_state)
+        if self._common_key != key:
+            self._common = estimate_common(
+                self._problem(),
+                self.path_,
+                self.t_,
+                self.component_,
+                method=interval,
+                n_resamples=n_resamples,
+                random_state=self.random_state,
+                n_threads=self.n_threads,
+                progress=progress,
+            )
+            self._common_key = key
+        return self._common
 
     def annotators(self) -> Any:
         """Everything known of each annotator, as a frame in the user's own library."""

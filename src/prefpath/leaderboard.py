@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from prefpath.model.design import Floats
+from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 
 
-def ranking_columns(votes: Votes, scores: Floats, component: CodeArray) -> dict[str, Any]:
-    """Items from best to worst, within each group of items that were compared."""
+def ranking_columns(
+    votes: Votes,
+    scores: Floats,
+    component: CodeArray,
+    *,
+    shown: Floats | None = None,
+    intervals: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Items from best to worst, within each group of items that were compared.
+
+    `shown` are the scores as they are to be read (on another scale); `intervals` are columns
+    in the order of the items, put beside the score.
+    """
     order = np.lexsort((-scores, component))
     rank = np.empty(len(order), dtype=np.int64)
     for c in range(int(component.max()) + 1):
         members = order[component[order] == c]
         rank[members] = 1 + np.arange(len(members))
-    wins, shown = item_wins(votes)
-    with np.errstate(invalid="ignore"):
-        rate = np.where(shown > 0, wins / np.maximum(shown, 1e-300), np.nan)
+    wins, seen = item_wins(votes)
+    rate = [float(w / s) if s > 0 else None for w, s in zip(wins[order], seen[order], strict=True)]
     columns = {
         "rank": rank[order],
         "item": votes.items[order],
-        "score": scores[order],
-        "votes": shown[order],
-        "win_rate": rate[order],
+        "score": (scores if shown is None else shown)[order],
+        **{name: _reorder(column, order) for name, column in (intervals or {}).items()},
+        "votes": seen[order],
+        "win_rate": rate,
     }
     if component.max() > 0:
         columns["component"] = component[order] + 1
     return columns
+
+
+def _reorder(column: Any, order: Ints) -> Any:
+    return column[order] if isinstance(column, np.ndarray) else [column[k] for k in order]
 
 
 def item_wins(votes: Votes) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from prefpath.inference.evidence import Evidence
-from prefpath.model.design import Floats, Ints
+from prefpath.model.design import Codes, Floats, Ints
 
 _TINY = 1e-12
 
@@ -42,7 +42,8 @@ def own_hessian(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     seen = design.seen_item[design.seen[u] : design.seen[u + 1]]
     a, b = design.left_at[cells], design.right_at[cells]
     position = design.position[cells].astype(float)
-    score = evidence.scores(coefficient)[seen] + _own_scores(evidence, u, seen)
+    score: Floats = evidence.scores(coefficient)[seen]
+    score = score + _own_scores(evidence, u, seen)
     bias = evidence.own_bias[u] + evidence.common_bias(coefficient)
     margin = score[a] - score[b] + position * bias
     bend = target.weight[cells] * problem.loss.curvature(margin, target.choice[cells])
@@ -88,7 +89,7 @@ def _rates(evidence: Evidence, u: int, size: int) -> Floats:
     return rate * (problem.kappa / problem.total_weight)
 
 
-def _own_scores(evidence: Evidence, u: int, seen: Ints) -> Floats:
+def _own_scores(evidence: Evidence, u: int, seen: Codes) -> Floats:
     own = evidence.own[evidence.path.blocks[u] : evidence.path.blocks[u + 1]]
     phi = evidence.problem.features
     return own if phi is None else phi[seen] @ own

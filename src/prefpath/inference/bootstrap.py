@@ -136,7 +136,9 @@ def _solve(
             solve = None
         before = size
     result = start + moved
-    result[np.abs(moved) > 0.5 * _RUN_AWAY] = np.inf * np.sign(moved[np.abs(moved) > 0.5 * _RUN_AWAY])
+    result[np.abs(moved) > 0.5 * _RUN_AWAY] = np.inf * np.sign(
+        moved[np.abs(moved) > 0.5 * _RUN_AWAY]
+    )
     return _without_unseen(evidence, clustered, weight, result)
 
 

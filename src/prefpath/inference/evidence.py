@@ -170,9 +170,7 @@ def _pool(
     else:  # choices of one comparison do not average: every cell is a slot
         key_slot = np.zeros(0, dtype=np.int32)
     alone = active if problem.loss.affine_in_choice else np.ones_like(active)
-    n_slots = _number_slots(
-        design, n_items, alone, problem.common_position, key_slot, slot_of_cell
-    )
+    n_slots = _number_slots(design, n_items, alone, problem.common_position, key_slot, slot_of_cell)
     slots = Slots(
         np.empty(n_slots, dtype=np.int32),
         np.empty(n_slots, dtype=np.int32),
@@ -242,9 +240,7 @@ def _fill_slots(
 
 
 @njit(cache=True, nogil=True)
-def _own_difference(
-    design: Design, u: int, a: int, b: int, i: int, j: int, own: Floats
-) -> float:
+def _own_difference(design: Design, u: int, a: int, b: int, i: int, j: int, own: Floats) -> float:
     block = design.blocks[u]
     if design.features.shape[0] == 0:
         return own[block + a] - own[block + b]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -100,6 +100,18 @@ class CommonScores:
             return centre - reach * error, centre + reach * error
         draws = self.draws if anchor is None else self.draws - self.draws[:, [anchor]]
         return _expanded_percentiles(draws, reach, self.n_annotators)
+
+    def about_average(self) -> CommonScores:
+        """The same as differences from the average item of each component."""
+        mean = _component_means(self.component, self.bounded)
+        return replace(
+            self,
+            score=self.score - mean @ self.score,
+            centre=self.centre - mean @ self.centre,
+            covariance=_centre_form(self.covariance, mean),
+            unclustered=_centre_form(self.unclustered, mean),
+            draws=None if self.draws is None else self.draws - self.draws @ mean.T,
+        )
 
     def win_probability(self, a: int, b: int, level: float) -> dict[str, float | None]:
         """Probability that item a is preferred to item b, with its interval."""
@@ -215,9 +227,7 @@ def _covariance_of_draws(draws: Floats) -> Floats:
     return np.cov(finite, rowvar=False)
 
 
-def _expanded_percentiles(
-    draws: Floats, reach: float, n_annotators: int
-) -> tuple[Floats, Floats]:
+def _expanded_percentiles(draws: Floats, reach: float, n_annotators: int) -> tuple[Floats, Floats]:
     """Percentiles as far out as a t interval of this many annotators would reach.
 
     A plain percentile interval is too short by the factor of a normal instead of a t quantile
@@ -232,6 +242,20 @@ def _expanded_percentiles(
     low = ordered[np.floor(tail * last).astype(int), columns]
     high = ordered[np.ceil((1.0 - tail) * last).astype(int), columns]
     return low, high
+
+
+def _component_means(component: CodeArray, bounded: BoolArray) -> Floats:
+    """Row i averages the bounded items of i's component (all of them, if none is bounded)."""
+    same = component[:, None] == component[None, :]
+    counted = same & bounded
+    counted = np.where(counted.any(axis=1, keepdims=True), counted, same)
+    mean: Floats = counted / counted.sum(axis=1, keepdims=True)
+    return mean
+
+
+def _centre_form(covariance: Floats, mean: Floats) -> Floats:
+    half = covariance - mean @ covariance
+    return half - half @ mean.T
 
 
 def _variance_of_difference(covariance: Floats, a: Any, b: Any) -> Floats:

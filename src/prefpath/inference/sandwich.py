@@ -88,14 +88,17 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
     n_present = int(present.sum())
     meat = (corrected.T @ corrected).toarray() * ((n_present - 1) / max(n_present, 1))
     effective = share.sum() ** 2 / max(float((share**2).sum()), 1e-300)
+    unclustered = _dispersion(evidence, consensus.coefficient) * bread
+    # One annotator cannot show how annotators differ: their votes are then all there is.
+    alone = n_present < 2
     return Clustered(
         consensus=consensus,
         inverse=bread,
-        covariance=bread @ meat @ bread,
-        unclustered=_dispersion(evidence, consensus.coefficient) * bread,
+        covariance=unclustered if alone else bread @ meat @ bread,
+        unclustered=unclustered,
         gradient=gradient,
         held=held,
-        degrees_of_freedom=max(float(effective) - 1.0, 1.0),
+        degrees_of_freedom=np.inf if alone else max(float(effective) - 1.0, 1.0),
     )
 
 
@@ -251,9 +254,9 @@ def _remove_little_leverage(
         for k in range(width):
             row = k if own_features else design.seen_item[seen + k]
             total = 0.0
-            for l in range(width):
-                column = l if own_features else design.seen_item[seen + l]
-                total += bread[row, column] * blocks[start + l]
+            for other in range(width):
+                column = other if own_features else design.seen_item[seen + other]
+                total += bread[row, column] * blocks[start + other]
             if with_bias:
                 total += bread[row, last] * sideways[u]
                 side += bread[last, row] * blocks[start + k]
