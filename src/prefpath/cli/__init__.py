@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
@@ -23,3 +24,10 @@ def main() -> None:
     except KeyboardInterrupt:
         error_console.print("stopped")
         sys.exit(130)
+    except Exception as error:
+        if os.environ.get("PREFPATH_DEBUG"):
+            raise
+        said = f"error: {type(error).__name__}: {error}\n  this should not happen; "
+        said += "run again with PREFPATH_DEBUG=1 to see where, and report it"
+        error_console.print(said, style="red", markup=False, highlight=False)
+        sys.exit(70)

@@ -12,8 +12,8 @@ from prefpath.trust.annotators import (
     check_votes_per_annotator,
     orders_of_pairs,
 )
+from prefpath.trust.circles import check_circles
 from prefpath.trust.items import (
-    check_cycles,
     check_finite_scores,
     check_one_scale,
     check_outcome,
@@ -55,6 +55,6 @@ def trust_panel(votes: Votes) -> TrustPanel:
             check_orders_of_pairs(votes),
             check_one_order(votes),
             check_one_side(votes),
-            check_cycles(votes),
+            check_circles(votes),
         ),
     )

@@ -1,4 +1,4 @@
-"""Checks of the items: on one scale, enough votes, wins and losses, circles."""
+"""Checks of the items: on one scale, enough votes, wins and losses."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from prefpath.trust.panel import TrustCheck
-from prefpath.trust.words import counted, named, share_of
+from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import IntArray
 from prefpath.votes.graph import connected_components
 
 FEW_VOTES_PER_ITEM = 10
-MORE_CIRCLES_THAN_CHANCE = 1.5
-FEW_CIRCLES = 0.05
 
 
 def check_one_scale(votes: Votes) -> TrustCheck:
@@ -84,38 +82,6 @@ def check_finite_scores(votes: Votes) -> TrustCheck:
         f"the items fall into {n_strong:,} tiers; between tiers all votes go one way",
         "unregularised Bradley-Terry scores would be infinite here; trust the order of the "
         "tiers, not the distance between them",
-    )
-
-
-def check_cycles(votes: Votes) -> TrustCheck:
-    """Energy in circles, beside what chance alone would put there.
-
-    If votes scatter independently round scores, a pair's flow has weighted variance of at most
-    1 - score difference squared; the share of it that falls into circles is the share of
-    dimensions that circles have.
-    """
-    from prefpath.hodge import hodge_decompose
-
-    parts = hodge_decompose(votes)
-    energy, n_pairs = parts.energy, len(parts.weight)
-    scatter = np.clip(1.0 - parts.gradient**2, 0.0, None).sum()
-    n_circles = n_pairs - votes.n_items + parts.n_components
-    chance = scatter * n_circles / n_pairs
-    finding = (
-        f"circles (a over b over c over a) hold {parts.cyclicity:.0%} of what the crowd "
-        f"prefers: triangles {share_of(energy.local, energy.total)}, longer circles "
-        f"{share_of(energy.harmonic, energy.total)}; chance alone would give about "
-        f"{share_of(chance, energy.total)}"
-    )
-    few = parts.cyclicity < FEW_CIRCLES
-    if few or energy.local + energy.harmonic <= MORE_CIRCLES_THAN_CHANCE * chance:
-        return TrustCheck("circles", "passed", finding)
-    return TrustCheck(
-        "circles",
-        "warn",
-        finding,
-        "no single ranking explains this: annotators differ, or the items differ in more ways "
-        "than one; look at who deviates",
     )
 
 

@@ -1,0 +1,82 @@
+"""Circles of preference, beside what a single ranking and chance would give."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from prefpath.hodge import HodgeDecomposition, hodge_decompose
+from prefpath.hodge.flow import PairFlow
+from prefpath.hodge.gradient import fit_scores, gradient_of
+from prefpath.trust.panel import TrustCheck
+from prefpath.trust.words import share_of
+from prefpath.votes import Votes
+from prefpath.votes.encode import FloatArray
+
+MORE_THAN_EXPECTED = 1.5
+FEW_CIRCLES = 0.05
+_RIDGE = 1e-3  # keeps scores finite where an item never lost; far below the weight of one vote
+
+
+def check_circles(votes: Votes) -> TrustCheck:
+    """Whether circles hold more of the crowd's preference than one ranking would leave there."""
+    parts = hodge_decompose(votes)
+    energy = parts.energy
+    expected = expected_circles(parts, scatter=_mean_square_choice(votes))
+    finding = (
+        f"circles (a over b over c over a) hold {parts.cyclicity:.0%} of what the crowd "
+        f"prefers: triangles {share_of(energy.local, energy.total)}, longer circles "
+        f"{share_of(energy.harmonic, energy.total)}; one ranking and chance would give about "
+        f"{share_of(expected, energy.total)}"
+    )
+    few = parts.cyclicity < FEW_CIRCLES
+    if few or energy.local + energy.harmonic <= MORE_THAN_EXPECTED * expected:
+        return TrustCheck("circles", "passed", finding)
+    return TrustCheck(
+        "circles",
+        "warn",
+        finding,
+        "no single ranking explains this: annotators differ, or the items differ in more ways "
+        "than one; look at who deviates",
+    )
+
+
+def expected_circles(parts: HodgeDecomposition, scatter: float) -> float:
+    """Energy in circles if all votes came from one Bradley-Terry ranking.
+
+    Two things put energy there without any real circle. The mean choice, tanh of half the
+    difference of scores, is not itself a difference of scores: that part is projected. And
+    votes scatter: a pair's flow has weighted variance `scatter - mean^2`, of which circles
+    get their share of the dimensions.
+    """
+    mean = _bradley_terry_flow(parts)
+    flow = PairFlow(len(parts.items), parts.first, parts.second, parts.weight, mean)
+    bent = mean - gradient_of(flow, fit_scores(flow, parts.component))
+    n_pairs = len(parts.weight)
+    n_circles = n_pairs - len(parts.items) + parts.n_components
+    noise = np.clip(scatter - mean**2, 0.0, None).sum() * n_circles / n_pairs
+    return float((parts.weight * bent**2).sum() + noise)
+
+
+def _bradley_terry_flow(parts: HodgeDecomposition) -> FloatArray:
+    """The mean choice of each pair under the Bradley-Terry scores of the pooled votes."""
+    first, second, weight = parts.first, parts.second, parts.weight
+    won = weight * np.clip((1.0 + parts.flow) / 2.0, 0.0, 1.0)
+
+    def loss_and_gradient(scores: FloatArray) -> tuple[float, FloatArray]:
+        margin = scores[first] - scores[second]
+        loss = (weight * np.logaddexp(0.0, margin) - won * margin).sum()
+        pull = weight * expit(margin) - won
+        gradient = np.bincount(first, pull, len(scores)) - np.bincount(second, pull, len(scores))
+        return loss + _RIDGE / 2 * scores @ scores, gradient + _RIDGE * scores
+
+    start = np.zeros(len(parts.items))
+    scores = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B").x
+    flow: FloatArray = np.tanh((scores[first] - scores[second]) / 2.0)
+    return flow
+
+
+def _mean_square_choice(votes: Votes) -> float:
+    """1 without ties; less with them, as a tie scatters less than a win or a loss."""
+    return float(votes.weight @ votes.choice**2 / votes.total_weight)

@@ -1,0 +1,196 @@
+"""The trust panel: each check says passed where all is well, and finds what is planted."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefpath import Votes, read_votes
+from prefpath.trust import TrustPanel, trust_panel
+
+NAMES = [
+    "rows left out", "one scale", "votes per item", "never won", "never lost", "finite scores",
+    "votes per annotator", "many voices", "ties", "both orders", "sides seen", "sides chosen",
+    "circles",
+]  # fmt: skip
+
+
+def healthy(**changes: Any) -> Votes:
+    """Twenty annotators, six items in both orders, votes by one Bradley-Terry ranking."""
+    generator = np.random.default_rng(5)
+    n = 3000
+    left = generator.integers(0, 6, n)
+    right = (left + generator.integers(1, 6, n)) % 6
+    chance = 1 / (1 + np.exp(0.8 * (left - right)))
+    choice = np.where(generator.random(n) < chance, 1.0, -1.0)
+    columns = {
+        "annotator": [f"a{i}" for i in generator.integers(0, 20, n)],
+        "left": [f"i{i}" for i in left],
+        "right": [f"i{i}" for i in right],
+        "choice": choice,
+    }
+    return Votes.from_arrays(**{**columns, **changes})
+
+
+def with_more(votes: Votes, *rows: tuple[str, str, str, float]) -> Votes:
+    """The votes and some more."""
+    repeat = np.repeat(np.arange(votes.n_rows), votes.count)
+    more = list(zip(*rows, strict=True))
+    return Votes.from_arrays(
+        [*votes.annotators[votes.annotator[repeat]], *more[0]],
+        [*votes.items[votes.left[repeat]], *more[1]],
+        [*votes.items[votes.right[repeat]], *more[2]],
+        [*votes.choice[repeat], *more[3]],
+    )
+
+
+def statuses(panel: TrustPanel) -> dict[str, str]:
+    return {check.name: check.status for check in panel.checks}
+
+
+def test_every_check_is_shown_and_healthy_votes_pass_all() -> None:
+    panel = trust_panel(healthy())
+    assert list(statuses(panel)) == NAMES
+    assert statuses(panel) == dict.fromkeys(NAMES, "passed")
+    assert panel.status == "passed"
+    assert (panel.n_votes, panel.n_annotators, panel.n_items, panel.n_pairs) == (3000, 20, 6, 15)
+    assert all(check.finding and not check.advice for check in panel.checks)
+    with pytest.raises(FrozenInstanceError):
+        panel.n_votes = 0  # type: ignore[misc]
+
+
+def test_a_disconnected_graph_fails() -> None:
+    panel = trust_panel(with_more(healthy(), ("a1", "p", "q", 1.0), ("a1", "q", "p", 1.0)))
+    check = panel["one scale"]
+    assert (check.status, panel.status) == ("fail", "fail")
+    assert "2 groups" in check.finding
+    assert check.concerned == ("p", "q")
+    assert panel["finite scores"].status == "passed"
+
+
+def test_items_with_few_votes_that_never_won_or_lost() -> None:
+    votes = with_more(healthy(), ("a1", "loser", "i0", -1.0), ("a2", "i1", "winner", -1.0))
+    panel = trust_panel(votes)
+    assert panel["votes per item"].concerned == ("loser", "winner")
+    assert panel["never won"].concerned == ("loser",)
+    assert panel["never lost"].concerned == ("winner",)
+    assert panel["finite scores"].status == "warn"
+    assert "3 tiers" in panel["finite scores"].finding
+    assert panel.status == "warn"
+
+
+def test_a_tie_is_neither_win_nor_loss_but_makes_scores_finite() -> None:
+    panel = trust_panel(with_more(healthy(), *[("a1", "draws", "i0", 0.0)] * 20))
+    assert panel["never won"].concerned == panel["never lost"].concerned == ("draws",)
+    assert panel["finite scores"].status == "passed"
+
+
+def test_annotators_with_few_votes() -> None:
+    votes = healthy(annotator=[f"a{i}" for i in range(3000)])
+    assert trust_panel(votes)["votes per annotator"].status == "warn"
+
+
+def test_a_dominant_annotator() -> None:
+    votes = healthy(annotator=["boss"] * 2000 + [f"a{i % 9}" for i in range(1000)])
+    check = trust_panel(votes)["many voices"]
+    assert (check.status, check.concerned) == ("warn", ("boss",))
+    assert "67%" in check.finding
+    alone = trust_panel(healthy(annotator=["boss"] * 3000))["many voices"]
+    assert alone.finding == "there is only one annotator"
+
+
+def test_many_ties() -> None:
+    votes = with_more(healthy(), *[("a1", "i0", "i1", 0.0)] * 3001)
+    assert trust_panel(votes)["ties"].status == "warn"
+
+
+def test_orders_of_pairs() -> None:
+    sorted_pairs = Votes.from_arrays(
+        ["a"] * 6, list("xxyxxy"), list("yzzyzz"), [1, 1, 1, -1, -1, -1]
+    )
+    check = trust_panel(sorted_pairs)["both orders"]
+    assert (check.status, check.finding) == ("warn", "0 of 3 pairs were shown in both orders")
+    unknown = trust_panel(healthy(position_known=False))
+    assert unknown["both orders"].finding == "no vote says which item was on the left"
+    assert unknown["sides seen"].status == unknown["sides chosen"].status == "passed"
+
+
+def test_annotators_who_saw_every_item_on_one_side() -> None:
+    votes = with_more(healthy(), ("biased", "i0", "i1", 1.0), ("biased", "i2", "i3", -1.0))
+    assert trust_panel(votes)["sides seen"].concerned == ("biased",)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_annotators_who_always_chose_one_side(side: float) -> None:
+    """With 22 annotators, 2 * 2^-n < 0.05 / 22 from n = 10 on; 9 in a row may be chance."""
+    pairs = [("i0", "i1"), ("i1", "i0")]
+    clicker = [("clicker", *pairs[i % 2], side) for i in range(10)]
+    lucky = [("lucky", *pairs[i % 2], side) for i in range(9)]
+    panel = trust_panel(with_more(healthy(), *clicker, *lucky))
+    assert panel["sides chosen"].concerned == ("clicker",)
+
+
+def test_circles_beyond_chance() -> None:
+    """Half the crowd turns one way round rock, paper, scissors; nobody turns the other way."""
+    rows = [("r", "s"), ("s", "p"), ("p", "r")]
+    left, right = zip(*rows * 100, strict=True)
+    votes = Votes.from_arrays([f"a{i % 30}" for i in range(300)], left, right, [1] * 300)
+    check = trust_panel(votes)["circles"]
+    assert check.status == "warn"
+    assert "hold 100%" in check.finding
+
+
+def test_circles_of_pure_chance_pass() -> None:
+    """Where every vote is a coin, circles are what chance gives; seeds are not picked."""
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        n = 2000
+        left = generator.integers(0, 30, n)
+        right = (left + generator.integers(1, 30, n)) % 30
+        votes = Votes.from_arrays([1] * n, left, right, generator.choice([-1.0, 1.0], n))
+        assert trust_panel(votes)["circles"].status == "passed"
+
+
+def test_strong_preferences_are_no_circles() -> None:
+    """Mean choices of a steep ranking bend; with a million votes that is not chance any more."""
+    generator = np.random.default_rng(1)
+    n = 1_000_000
+    left = generator.integers(0, 8, n)
+    right = (left + generator.integers(1, 8, n)) % 8
+    chance = 1 / (1 + np.exp(1.5 * (left - right)))
+    votes = Votes.from_arrays(
+        [1] * n, left, right, np.where(generator.random(n) < chance, 1.0, -1.0)
+    )
+    check = trust_panel(votes)["circles"]
+    assert check.status == "passed"
+
+
+def test_rows_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,choice\na,x,y,1\na,x,x,1\na,x,y,\n")
+    with pytest.warns(UserWarning):
+        votes = read_votes(path)
+    check = trust_panel(votes)["rows left out"]
+    assert check.status == "warn"
+    assert "1 without a verdict, 1 comparing an item with itself (of 3)" in check.finding
+
+
+def test_long_labels_are_shortened_in_words_but_not_in_the_list() -> None:
+    label = "x" * 500
+    panel = trust_panel(with_more(healthy(), ("a1", label, "i0", -1.0)))
+    assert len(panel["never won"].finding) < 200
+    assert panel["never won"].concerned == (label,)
+
+
+def test_real_votes(data_dir: Path) -> None:
+    """Image quality: the smaller id is always left; the known clickers are found."""
+    panel = trust_panel(read_votes(data_dir / "iqa_ref1.csv"))
+    assert panel["both orders"].finding == "0 of 120 pairs were shown in both orders"
+    assert {2, 23, 29, 177} <= set(panel["sides chosen"].concerned)
+    judges = trust_panel(read_votes(data_dir / "llm_position_bias.csv"))
+    assert judges.status == "fail"
+    assert judges["both orders"].status == "passed"
