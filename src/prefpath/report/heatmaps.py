@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from prefpath.hodge.flow import pool_votes
-from prefpath.model.design import Floats, Ints
+from prefpath.plots.tally import pair_tables
 from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import count, percent
@@ -18,7 +15,7 @@ _PEOPLE_SHOWN = 16
 def battle_maps(data: ReportData) -> str:
     """Share of votes the row's item won against the column's, and how many there were."""
     codes = data.item_codes[: data.limits.cells]
-    share, battles = pair_tables(data, codes)
+    share, battles = pair_tables(data.votes, codes)
     names = [str(name) for name in data.votes.items[codes]]
     most = float(battles.max()) or 1.0
     wins = [
@@ -58,22 +55,6 @@ def personal_map(data: ReportData) -> str:
         ["in common", *people],
         rows,
     )
-
-
-def pair_tables(data: ReportData, codes: Ints) -> tuple[Floats, Floats]:
-    """Win share of row over column and votes on the pair, for the items given."""
-    n = len(codes)
-    place = np.full(data.votes.n_items, -1)
-    place[codes] = np.arange(n)
-    flow = pool_votes(data.votes)
-    first, second = place[flow.first], place[flow.second]
-    kept = (first >= 0) & (second >= 0)
-    first, second = first[kept], second[kept]
-    share, battles = np.full((n, n), np.nan), np.zeros((n, n))
-    won = (1.0 + np.clip(flow.value[kept], -1.0, 1.0)) / 2.0
-    share[first, second], share[second, first] = won, 1.0 - won
-    battles[first, second] = battles[second, first] = flow.weight[kept]
-    return share, battles
 
 
 _EMPTY = '<td class="empty"><span class="unseen">never compared</span></td>'

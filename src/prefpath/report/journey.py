@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
+from prefpath.plots.tally import deviation_size
 
 if TYPE_CHECKING:
     from prefpath.estimators import PreferenceModel
@@ -106,14 +107,6 @@ class _State:
             deviation_band=np.quantile(size, BAND_QUANTILES),
             position_bias_band=np.quantile(np.abs(bias), BAND_QUANTILES),
         )
-
-
-def deviation_size(path: Path, t: float) -> Floats:
-    """Euclidean size of every annotator's deviation at time t."""
-    size = np.zeros(len(path.annotators))
-    who, values = path.active_deviations(t)
-    size[who] = [np.linalg.norm(value) for value in values]
-    return size
 
 
 def _errors(model: PreferenceModel, times: Floats) -> tuple[Floats | None, Floats | None]:
