@@ -1,0 +1,141 @@
+"""Decisive votes as trials and wins: what every test of an annotator reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+
+from prefpath.errors import VoteError
+from prefpath.model.design import Codes, Design, Floats, Ints
+from prefpath.model.losses import THURSTONE_MOSTELLER, Loss, as_loss
+from prefpath.model.problem import Problem
+from prefpath.votes import Votes
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Votes that chose a side, as wins of the left item in trials of each comparison.
+
+    A tie says nothing about which item, or which side, is preferred: in Davidson's model the
+    decisive votes given that they are decisive are Bradley-Terry votes, so ties are left out
+    here without loss. A strength counts by its sign.
+
+    Attributes
+    ----------
+    design : Design
+        The comparisons (cells) of each annotator; several votes may share one.
+    trials, wins : array (n_cells,)
+        How often a comparison was decided, and how often for its left item.
+    probit : bool
+        Choices are normal (Thurstone-Mosteller) rather than logistic.
+    """
+
+    votes: Votes
+    design: Design
+    trials: Floats
+    wins: Floats
+    features: Floats | None
+    probit: bool
+
+    @classmethod
+    def of(
+        cls,
+        votes: Votes,
+        *,
+        loss: str | Loss = "bradley-terry",
+        features: Floats | None = None,
+        use_position: bool = True,
+    ) -> Ballots:
+        """Ballots of the decisive votes; one vote of whole weight 2 is two votes."""
+        decisive = votes.without_ties()
+        if decisive.n_rows == 0:
+            raise VoteError(
+                "every vote is a tie",
+                expected="at least one vote that prefers an item",
+                remedy="there is nothing to tell annotators apart by",
+            )
+        problem = Problem.build(
+            _signed(decisive), loss="bradley-terry", features=features, position_bias=use_position
+        ).with_weight(_trials_of_rows(decisive))
+        trials = problem.target.weight
+        return cls(
+            votes=decisive,
+            design=problem.design,
+            trials=trials,
+            wins=np.rint(trials * 0.5 * (1.0 + problem.target.choice)),
+            features=problem.features,
+            probit=as_loss(loss).code == THURSTONE_MOSTELLER,
+        )
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.design.cells) - 1
+
+    @cached_property
+    def annotator(self) -> Ints:
+        """Annotator of each cell."""
+        return np.repeat(np.arange(self.n_annotators), np.diff(self.design.cells))
+
+    @cached_property
+    def left(self) -> Codes:
+        """Left item of each cell."""
+        return self.design.seen_item[self.design.seen[self.annotator] + self.design.left_at]
+
+    @cached_property
+    def right(self) -> Codes:
+        """Right item of each cell."""
+        return self.design.seen_item[self.design.seen[self.annotator] + self.design.right_at]
+
+    def sum_by_annotator(self, values: Floats) -> Floats:
+        """Sum of a quantity of the cells over each annotator."""
+        total: Floats = np.zeros(self.n_annotators)
+        total += np.bincount(self.annotator, values, self.n_annotators)
+        return total
+
+    @cached_property
+    def decisive(self) -> Floats:
+        """Decisive votes of each annotator."""
+        return self.sum_by_annotator(self.trials)
+
+    @cached_property
+    def sided(self) -> Floats:
+        """Decisive votes of each annotator whose sides are known and matter."""
+        return self.sum_by_annotator(self.trials * self.design.position)
+
+    def probability(self, margin: Floats) -> Floats:
+        """Probability that the left item is chosen."""
+        result: Floats = ndtr(margin) if self.probit else expit(margin)
+        return result
+
+    def slope(self, margin: Floats) -> Floats:
+        """Derivative of the probability in the margin."""
+        if self.probit:
+            density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
+            return density
+        p = self.probability(margin)
+        return p * (1.0 - p)
+
+    def margin(self, scores: Floats, lean: Floats | float = 0.0) -> Floats:
+        """Margin of each cell: a score for every item, and a lean for every annotator."""
+        own = lean[self.annotator] if isinstance(lean, np.ndarray) else lean
+        result: Floats = scores[self.left] - scores[self.right] + self.design.position * own
+        return result
+
+
+def _signed(votes: Votes) -> Votes:
+    """The votes with strengths reduced to who was preferred."""
+    if np.abs(votes.choice).max() == np.abs(votes.choice).min() == 1.0:
+        return votes
+    return replace(votes, choice=np.sign(votes.choice))
+
+
+def _trials_of_rows(votes: Votes) -> NDArray[np.float64]:
+    """Votes behind each row: its weight if all weights are whole, else how often it was given."""
+    whole = np.rint(votes.weight)
+    if np.allclose(votes.weight, whole, rtol=0.0, atol=1e-9):
+        return whole
+    return votes.count.astype(np.float64)

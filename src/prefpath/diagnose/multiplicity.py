@@ -1,0 +1,60 @@
+"""Many tests at once: Benjamini and Hochberg's rule, and what is ordinary among many."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import norm
+
+from prefpath.errors import SettingError
+from prefpath.model.design import Floats
+from prefpath.votes.encode import BoolArray
+
+_QUARTILE = 0.6744897501960817  # of the standard normal
+
+
+def check_rate(q: float) -> None:
+    """A false-discovery rate lies strictly between 0 and 1."""
+    if not (np.isfinite(q) and 0 < q < 1):
+        raise SettingError(
+            f"q is {q}",
+            expected="a false-discovery rate between 0 and 1, such as 0.1",
+        )
+
+
+def benjamini_hochberg(p: Floats, q: float) -> BoolArray:
+    """Which hypotheses are rejected at false-discovery rate `q`; those not tested are not.
+
+    >>> benjamini_hochberg(np.array([0.001, 0.9, 0.04, np.nan]), 0.1)
+    array([ True, False,  True, False])
+    """
+    chosen = np.zeros(len(p), dtype=bool)
+    tested = np.flatnonzero(~np.isnan(p))
+    if not len(tested):
+        return chosen
+    order = tested[np.argsort(p[tested], kind="stable")]
+    below = p[order] <= q * np.arange(1, len(order) + 1) / len(order)
+    if below.any():
+        chosen[order[: len(below) - int(np.argmax(below[::-1]))]] = True
+    return chosen
+
+
+def soften(p: Floats) -> tuple[Floats, float, float]:
+    """P-values against the bulk of annotators instead of the model; its centre and spread.
+
+    Normal scores of the bulk (median and upper quartile: the lower half does not deviate) stand
+    in for the standard normal, and only ever make p-values larger (Efron's empirical null).
+
+    >>> p, shift, scale = soften(np.linspace(0.001, 0.999, 999))
+    >>> round(shift, 3), round(scale, 2)
+    (0.0, 1.0)
+    """
+    tested = ~np.isnan(p)
+    if not tested.any():
+        return p, 0.0, 1.0
+    z = norm.isf(np.clip(p[tested], 1e-300, 1.0 - 1e-12))
+    shift = max(0.0, float(np.median(z)))
+    spread = float(np.quantile(z, 0.5) - np.quantile(z, 0.25)) / _QUARTILE
+    scale = max(1.0, spread)
+    softer = np.full_like(p, np.nan)
+    softer[tested] = norm.sf((z - shift) / scale)
+    return softer, shift, scale

@@ -1,0 +1,154 @@
+"""P-values of single annotators: drawn where they are large, read off a tail where small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+from scipy.stats import norm
+
+from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.resample import (
+    AS_LARGE,
+    DRAWN,
+    EXCESS,
+    N_REPORTED,
+    OBSERVED,
+    SMALLEST,
+    TENTH,
+    VARIANCE,
+    flip_shard,
+    taste_shard,
+)
+from prefpath.model.design import Floats, Ints
+from prefpath.solver.executors import make_executor, split_annotators
+from prefpath.votes.encode import BoolArray
+
+# This many draws as large as the observed value give a p-value within a quarter or so.
+_ENOUGH = 20
+_HARDLY = 10  # below this many, the tail says more than the draws
+_QUICK_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many draws, from which seed, on how many threads."""
+
+    n_draws: int
+    seed: int
+    n_threads: int | None = None
+
+    def quick(self) -> Draws:
+        """Few draws: enough to find who to set aside, not to name anybody."""
+        return replace(self, n_draws=min(self.n_draws, _QUICK_DRAWS))
+
+
+def taste_p_values(
+    ballots: Ballots,
+    margin: Floats,
+    score_error: Floats,
+    outside: BoolArray,
+    tested: BoolArray,
+    draws: Draws,
+) -> Floats:
+    """P-value of each annotator's deviation score under choices drawn with these margins.
+
+    Where fewer than 10 draws were as large, the tail falls exponentially beyond the largest
+    tenth of the draws, and never below the probability of exactly these votes.
+    """
+    report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
+    p, slope = ballots.probability(margin), ballots.slope(margin)
+    seed = np.uint64(draws.seed)
+
+    def one_shard(who: Ints) -> None:
+        taste_shard(
+            who,
+            ballots.design,
+            ballots.trials,
+            ballots.wins,
+            p,
+            slope,
+            score_error,
+            outside,
+            seed,
+            draws.n_draws,
+            _ENOUGH,
+            report,
+        )
+
+    _over_shards(one_shard, ballots, tested, draws.n_threads)
+    tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, p))
+    return _drawn_or_tail(report, tail, tested)
+
+
+def lean_p_values(ballots: Ballots, offset: Floats, tested: BoolArray, draws: Draws) -> Floats:
+    """P-value of each annotator's lean under sides swapped at random.
+
+    Where many votes share in the sum, or fewer than 10 draws were as large, the tail is the
+    normal one (that of a sum of independently signed terms is lighter), and never below the
+    probability that all votes lean one way.
+    """
+    report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
+    p = ballots.probability(offset)
+    seed = np.uint64(draws.seed) ^ np.uint64(0x5DEECE66D)
+
+    def one_shard(who: Ints) -> None:
+        flip_shard(
+            who,
+            ballots.design,
+            ballots.trials,
+            ballots.wins,
+            p,
+            seed,
+            draws.n_draws,
+            _ENOUGH,
+            report,
+        )
+
+    _over_shards(one_shard, ballots, tested, draws.n_threads)
+    spread = np.sqrt(np.fmax(report[:, VARIANCE], 1e-300))
+    beyond = np.fmax(np.abs(report[:, OBSERVED]) - report[:, SMALLEST], 0.0)  # continuity
+    normal = 2.0 * norm.sf(beyond / spread)
+    all_one_way = np.exp2(1.0 - np.fmin(ballots.sided, 1_000.0))
+    return _drawn_or_tail(report, np.fmax(normal, all_one_way), tested)
+
+
+def _over_shards(
+    one_shard: Callable[[Ints], None], ballots: Ballots, tested: BoolArray, n_threads: int | None
+) -> None:
+    """Run a kernel on the annotators to be tested, in shards."""
+    shards = [who[tested[who]] for who in split_annotators(ballots.design.cells)]
+    with make_executor(n_threads, len(shards)) as executor:
+        executor.map(one_shard, shards)
+
+
+def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray) -> Floats:
+    """The share of draws as large as the observed value; the tail where it was hardly drawn."""
+    drawn, as_large = np.fmax(report[:, DRAWN], 1.0), report[:, AS_LARGE]
+    stopped = as_large / drawn  # stopped at the last of them: this is the sequential p-value
+    share = np.where(as_large >= _ENOUGH, stopped, (1.0 + as_large) / (1.0 + drawn))
+    p = np.where(as_large >= _HARDLY, share, tail)
+    return np.where(tested, np.fmin(p, 1.0), np.nan)
+
+
+def _exponential_tail(report: Floats) -> Floats:
+    """Upper tail beyond the largest tenth of the draws.
+
+    It falls exponentially, by the mean excess of that tenth. A squared norm's tail falls no
+    slower than that (its mean excess shrinks further out), so p-values err upwards.
+    """
+    excess = report[:, EXCESS]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tail = 0.1 * np.exp(-(report[:, OBSERVED] - report[:, TENTH]) / excess)
+    return np.where(excess > 0, np.fmin(tail, 1.0), 1.0)
+
+
+def _probability_of_votes(ballots: Ballots, p: Floats) -> Floats:
+    """Probability of exactly an annotator's votes: no event that contains them is rarer."""
+    n, k = ballots.trials, ballots.wins
+    log_ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    log_chance = log_ways + xlogy(k, p) + xlogy(n - k, 1.0 - p)
+    result: Floats = np.exp(ballots.sum_by_annotator(log_chance))
+    return result
