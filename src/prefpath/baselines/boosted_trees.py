@@ -119,7 +119,7 @@ def pairwise_logistic(counts: PairCounts, seen: IntArray) -> Objective:
     """Gradient and curvature of the log loss summed over votes, for the items in `seen`.
 
     The Hessian in the scores is a graph Laplacian; LightGBM takes a diagonal only, and twice
-    the Laplacian's diagonal is the smallest multiple that bounds it.
+    the Laplacian's diagonal bounds it.
     """
     place = np.full(int(max(counts.first.max(), counts.second.max(), seen.max())) + 1, -1)
     place[seen] = np.arange(len(seen))

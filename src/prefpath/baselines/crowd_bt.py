@@ -33,8 +33,7 @@ class CrowdBT(Baseline):
     virtual : float or tuple of float
         Votes each item wins, and loses, against a virtual item of score 0.
     honest, contrary : float
-        Votes of each kind given to every annotator beforehand; the published method's prior
-        is Beta(10, 1).
+        Votes of each kind given to every annotator beforehand.
 
     References
     ----------
