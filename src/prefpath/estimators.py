@@ -35,13 +35,20 @@ from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.predict import Comparisons, state_margins
 from prefpath.selection.criteria import Criterion, mismatch_ratio
-from prefpath.selection.cross_validation import CrossValidation, Rule, cross_validate
-from prefpath.selection.folds import Over, make_folds
-from prefpath.solver.grid import make_grid
+from prefpath.selection.cross_validation import (
+    CrossValidation,
+    Rule,
+    cross_validate,
+    follow_until_settled,
+)
+from prefpath.selection.folds import Fold, Over, make_folds
+from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.lbi import Common, Progress
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.check import check_choices
 from prefpath.votes.graph import connected_components, saw_one_order
+
+_VOTES_TO_MENTION = 10
 
 
 class PreferenceModel(BaseEstimator):  # type: ignore[misc]
@@ -50,7 +57,9 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     loss, penalty, position_bias, common_position, kappa, balance, solver, common, n_times, t_ratio
-        As in `fit_path`.
+        As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
+        held-out error has clearly stopped improving (the best time lies a factor of four back)
+        or everybody is in.
     features : array, frame or ItemFeatures, optional
         Features of the items: an array in the order of the votes' items, or a table with a
         column "item" (which may know items nobody has compared yet: they can be predicted).
@@ -99,10 +108,10 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         kappa: float = 20.0,
         balance: bool = False,
         group: str | None = None,
-        solver: Solver = "lbi",
+        solver: Solver = "flow",
         common: Common = "flow",
         n_times: int = 50,
-        t_ratio: float = 50.0,
+        t_ratio: TimeRatio = "auto",
         cv: int = 5,
         cv_over: Over = "votes",
         criterion: Criterion = "mismatch",
@@ -154,9 +163,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = self.features_.matrix.shape[1]
         self.component_ = connected_components(self.votes_)
         self._say_what_cannot_be_known()
-        problem = self._problem()
-        self.path_ = self._solve(problem, progress)
-        self.cv_ = self._cross_validate(problem, self.path_) if self.cv else None
+        self.path_, self.cv_ = self._follow(self._problem(), progress)
         self.t_ = float(self.path_.times[-1]) if self.cv_ is None else self.cv_.choose(self.rule)
         self.classes_ = np.array([-1, 1])
         self._common_key: Any = None
@@ -395,33 +402,32 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             balance=self.balance,
         )
 
-    def _solve(self, problem: Problem, progress: Progress | None) -> Path:
-        return solve(
-            problem,
-            make_grid(None, self.n_times, self.t_ratio),
-            solver=self.solver,
-            common=self.common,
-            n_threads=self.n_threads,
-            progress=progress,
+    def _follow(
+        self, problem: Problem, progress: Progress | None
+    ) -> tuple[Path, CrossValidation | None]:
+        grid = make_grid(None, self.n_times, self.t_ratio)
+        how: dict[str, Any] = {"common": self.common, "n_threads": self.n_threads}
+        if not self.cv:
+            return solve(problem, grid, solver=self.solver, progress=progress, **how), None
+        folds = self._folds()
+        if grid.is_open and self.solver == "flow":
+            return follow_until_settled(
+                problem, folds, grid, criterion=self.criterion, progress=progress, **how
+            )
+        path = solve(problem, grid, solver=self.solver, progress=progress, **how)
+        found = cross_validate(
+            problem, path, folds, criterion=self.criterion, solver=self.solver, **how
         )
+        return path, found
 
-    def _cross_validate(self, problem: Problem, path: Path) -> CrossValidation:
+    def _folds(self) -> list[Fold]:
         if self.cv_over == "items" and self.features is None:
             raise SettingError(
                 "folds over items without features",
                 expected="features of the items, from which a new item's score follows",
                 remedy='pass features=..., or cv_over="votes"',
             )
-        folds = make_folds(self.votes_, self.cv, over=self.cv_over, random_state=self.random_state)
-        return cross_validate(
-            problem,
-            path,
-            folds,
-            criterion=self.criterion,
-            solver=self.solver,
-            common=self.common,
-            n_threads=self.n_threads,
-        )
+        return make_folds(self.votes_, self.cv, over=self.cv_over, random_state=self.random_state)
 
     def _say_what_cannot_be_known(self) -> None:
         votes = self.votes_
@@ -436,7 +442,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         if self.position_bias and not votes.position_known.any():
             _warn("left and right are unknown in these votes: no position bias is estimated")
         elif self.position_bias:
-            one = np.flatnonzero(saw_one_order(votes))
+            busy = votes.annotator_weight >= _VOTES_TO_MENTION
+            one = np.flatnonzero(saw_one_order(votes) & busy)
             if len(one):
                 names = ", ".join(str(votes.annotators[u]) for u in one[:3])
                 _warn(

@@ -11,12 +11,13 @@ from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.solver.grid import Grid, make_grid
+from prefpath.solver.flow import solve_flow
+from prefpath.solver.grid import Grid, TimeRatio, make_grid
 from prefpath.solver.lbi import Common, Progress, solve_lbi
 from prefpath.votes import Votes
 
-Solver = Literal["lbi"]
-SOLVERS = ("lbi",)
+Solver = Literal["flow", "lbi"]
+SOLVERS = ("flow", "lbi")
 
 
 def fit_path(
@@ -29,12 +30,12 @@ def fit_path(
     common_position: bool = False,
     kappa: float = 20.0,
     balance: bool = False,
-    solver: Solver = "lbi",
+    solver: Solver = "flow",
     common: Common = "flow",
     step: float | None = None,
     times: ArrayLike | None = None,
     n_times: int = 50,
-    t_ratio: float = 50.0,
+    t_ratio: TimeRatio = 50.0,
     n_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Path:
@@ -61,15 +62,16 @@ def fit_path(
     balance : bool
         Thresholds that grow with the root of an annotator's votes, so that heavy voters do
         not enter first only because they vote a lot.
-    solver : {"lbi"}
-        "lbi" is the paper's iteration, serial or over threads.
+    solver : {"flow", "lbi"}
+        "flow" integrates the equation adaptively; "lbi" is the paper's iteration, to the letter.
     common : {"flow", "minimise"}
         Whether the common score moves by gradient or is minimised exactly (linear loss).
     step : float, optional
-        LBI's alpha; the default is `m / (kappa ||design||^2)`.
+        LBI's alpha; the default is `m / (kappa ||design||^2)`. Flow's steps adapt.
     times : array, optional
         Knots of the path; else `n_times` from the first entry t0 to `t0 * t_ratio`, evenly in
-        log t.
+        log t. "auto" goes to 50 t0, and on until a tenth of the annotators have popped up, at
+        most to 500 t0.
     n_threads : int, optional
         The default is one for each processor; results do not depend on it.
     progress : callable, optional
@@ -118,7 +120,7 @@ def solve(
     problem: Problem,
     grid: Grid,
     *,
-    solver: Solver = "lbi",
+    solver: Solver = "flow",
     common: Common = "flow",
     step: float | None = None,
     n_threads: int | None = None,
@@ -127,6 +129,12 @@ def solve(
     """The path of a problem at the times of a grid, by the solver named."""
     if solver not in SOLVERS:
         raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
+    if solver == "flow":
+        if step is not None:
+            raise SettingError("step with solver 'flow', whose steps adapt", remedy="leave it out")
+        return solve_flow(problem, grid, common=common, n_threads=n_threads, progress=progress)
+    if grid.is_open:
+        raise SettingError('t_ratio="auto" with solver "lbi"', expected="a number above 1")
     return solve_lbi(
         problem, grid, common=common, step=step, n_threads=n_threads, progress=progress
     )

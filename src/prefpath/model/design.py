@@ -13,6 +13,7 @@ from prefpath.votes import Votes
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Places = NDArray[np.uint32]  # unsigned: the compiler need not think of negative indices
 
 
 class Design(NamedTuple):
@@ -27,8 +28,8 @@ class Design(NamedTuple):
     cells: Ints
     seen: Ints
     seen_item: Codes
-    left_at: Codes
-    right_at: Codes
+    left_at: Places
+    right_at: Places
     position: NDArray[np.int8]
     blocks: Ints
     features: Floats
@@ -108,13 +109,13 @@ def _count_seen(cells: Ints, left: Codes, right: Codes, n_items: int) -> Ints:
 @njit(cache=True, nogil=True)
 def _place_seen(
     cells: Ints, left: Codes, right: Codes, seen: Ints, n_items: int
-) -> tuple[Codes, Codes, Codes]:
+) -> tuple[Codes, Places, Places]:
     n_annotators = len(cells) - 1
     last_seen_by = np.full(n_items, -1, dtype=np.int64)
     place = np.empty(n_items, dtype=np.int32)
     seen_item = np.empty(seen[-1], dtype=np.int32)
-    left_at = np.empty(len(left), dtype=np.int32)
-    right_at = np.empty(len(left), dtype=np.int32)
+    left_at = np.empty(len(left), dtype=np.uint32)
+    right_at = np.empty(len(left), dtype=np.uint32)
     for u in range(n_annotators):
         at = seen[u]
         for c in range(cells[u], cells[u + 1]):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from prefpath.errors import VoteError
 from prefpath.model.design import Floats
 from prefpath.model.problem import check_features

@@ -329,6 +329,33 @@ def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def slopes(
+    code: int,
+    parameter: float,
+    margin: Array,
+    choice: Array,
+    weight: Array,
+    start: int,
+    count: int,
+) -> None:
+    """Turn `count` margins into weighted gradients, in place; votes begin at `start`.
+
+    The two commonest losses have loops of their own: a loop over nothing else is twice as fast.
+    """
+    if code == BRADLEY_TERRY:
+        for k in range(count):
+            won = 1.0 / (1.0 + math.exp(-margin[k]))
+            margin[k] = weight[start + k] * (won - 0.5 * (1.0 + choice[start + k]))
+    elif code == LINEAR:
+        for k in range(count):
+            margin[k] = weight[start + k] * (margin[k] - choice[start + k])
+    else:
+        for k in range(count):
+            slope = scalar_gradient(code, parameter, margin[k], choice[start + k])
+            margin[k] = weight[start + k] * slope
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def scalar_curvature(code: int, parameter: float, margin: float, choice: float) -> float:
     """Second derivative of the loss `code` in the margin, for one vote."""
     if code == BRADLEY_TERRY:

@@ -17,10 +17,14 @@ from prefpath.predict import Comparisons, path_margins
 from prefpath.selection.criteria import Criterion, evaluate
 from prefpath.selection.folds import Fold
 from prefpath.solver.executors import Serial, Threads, check_threads
-from prefpath.solver.grid import make_grid
-from prefpath.solver.lbi import Common
+from prefpath.solver.flow import FlowSolver
+from prefpath.solver.grid import Grid, make_grid
+from prefpath.solver.lbi import Common, Progress
 
 Rule = Literal["best", "one-standard-error"]
+
+_SETTLED_RATIO = 4.0
+_LAST_RATIO = 10_000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ def cross_validate(
     folds: Sequence[Fold],
     *,
     criterion: Criterion = "mismatch",
-    solver: Solver = "lbi",
+    solver: Solver = "flow",
     common: Common = "flow",
     n_threads: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -105,10 +109,56 @@ def cross_validate(
     return CrossValidation(path.times, np.array(errors), criterion)
 
 
+def follow_until_settled(
+    problem: Problem,
+    folds: Sequence[Fold],
+    grid: Grid,
+    *,
+    criterion: Criterion = "mismatch",
+    common: Common = "flow",
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Path, CrossValidation]:
+    """The path, followed until the held-out error has clearly stopped improving.
+
+    All folds go with it side by side. It ends where the best time lies a factor of four back,
+    or everybody is in, or at ten thousand times the first entry.
+    """
+    problems = [problem, *(problem.with_weight(fold.train) for fold in folds)]
+    solvers = [FlowSolver(one, common=common, n_threads=1) for one in problems]
+    threads = min(check_threads(n_threads), len(solvers))
+    errors = [np.zeros(0) for _ in folds]
+    times = grid.from_first(solvers[0].first_entry())
+    first = times[0]
+    with Threads(threads) if threads > 1 else Serial() as executor:
+        while True:
+
+            def go_on(k: int, times: Floats = times) -> Floats:
+                solvers[k].follow(times, progress if k == 0 else None)
+                if k == 0:
+                    return np.zeros(0)
+                return held_out_errors(
+                    problem, solvers[k].path(), folds[k - 1].test, criterion, times
+                )
+
+            stretch = executor.map(go_on, range(len(solvers)))[1:]
+            errors = [np.append(old, new) for old, new in zip(errors, stretch, strict=True)]
+            path = solvers[0].path()
+            found = CrossValidation(path.times, np.array(errors), criterion)
+            settled = path.times[-1] >= _SETTLED_RATIO * found.t_cv
+            if settled or solvers[0].everybody_is_in or path.times[-1] >= _LAST_RATIO * first:
+                return path, found
+            times = grid.further(float(path.times[-1]))
+
+
 def held_out_errors(
-    problem: Problem, path: Path, test_weight: Floats, criterion: Criterion
+    problem: Problem,
+    path: Path,
+    test_weight: Floats,
+    criterion: Criterion,
+    times: Floats | None = None,
 ) -> Floats:
-    """Error on held-out votes at every knot of a path."""
+    """Error on held-out votes at some times of a path, or at all its knots."""
     rows = np.flatnonzero(test_weight)
     votes = problem.votes
     asked = Comparisons.of(votes, rows)
@@ -116,6 +166,6 @@ def held_out_errors(
     return np.array(
         [
             evaluate(criterion, path_margins(path, asked, float(t)), choice, weight, problem.loss)
-            for t in path.times
+            for t in (path.times if times is None else times)
         ]
     )

@@ -59,9 +59,7 @@ def active_gradient(
         )
         bias = rule.kappa * soft_threshold(y[end], rule.position_threshold[u])
         own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
-        sideways = vote_pull(
-            u, design, target, rule, scratch.score, bias + common_bias, scratch.pull
-        )
+        sideways = vote_pull(u, design, target, rule, bias + common_bias, scratch)
         add_to_items(u, design, scratch.pull, scratch.item_pull)
         f[at:end] = 0.0
         add_to_block(u, design, scratch.pull, -1.0 / rule.total, f, at)
@@ -110,9 +108,7 @@ def evaluate_serial(
     common_scores(y, design, theta)
     common_bias = y[bias_at] if bias_at >= 0 else 0.0
     scratch.item_pull[:] = 0.0
-    sideways = pool_gradient(
-        0, len(index.first), index, pool, rule, theta, common_bias, scratch.item_pull
-    )
+    sideways = pool_gradient(0, len(index.first), index, pool, rule, theta, common_bias, scratch)
     sideways += active_gradient(
         0, len(active.who), active, design, target, rule, theta, common_bias, y, f, scratch
     )
@@ -147,8 +143,6 @@ def rkc_stages_serial(
         evaluate_serial(
             newer, f, bias_at, active, index, pool, design, target, rule, theta, scratch
         )
-        next_stage(
-            older, y0, newer, older, f, f0, mu[j], nu[j], mu_tilde[j], gamma_tilde[j], step
-        )
+        next_stage(older, y0, newer, older, f, f0, mu[j], nu[j], mu_tilde[j], gamma_tilde[j], step)
         older, newer = newer, older
     return newer

@@ -7,7 +7,7 @@ import numpy as np
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
-from prefpath.solver.executors import Serial, Threads
+from prefpath.solver.executors import Serial, Threads, split_annotators, split_evenly
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.kernels import make_scratch, rule_of
 from prefpath.solver.pool import build_pool_index, fill_pool, move_votes
@@ -24,6 +24,7 @@ from prefpath.solver.waiting import (
 )
 
 _FIRST_CAPACITY = 256
+_LARGE = 200_000
 # An annotator may have passed the threshold by this much unnoticed before a step is redone.
 _OVERSHOOT = 1e-3
 
@@ -31,19 +32,22 @@ _OVERSHOOT = 1e-3
 class Crowd:
     """Waiting and active annotators of a problem, with the history of the common scores."""
 
-    def __init__(self, problem: Problem, executor: Serial | Threads | None = None) -> None:
+    def __init__(self, problem: Problem, executor: Serial | Threads) -> None:
         self.problem = problem
         self.rule = rule_of(problem)
-        self.executor = executor or Serial()
+        self.executor = executor
         self.index = problem.shared("pool index", build_pool_index)
         self.pool = fill_pool(problem, self.index)
         self.waiting: Waiting = make_waiting(problem)
         self.n_common = problem.n_common + int(problem.common_position)
         self.active = Active(np.zeros(0, np.int64), np.array([self.n_common], np.int64))
+        self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
+        self.active_chunks: list[tuple[int, int]] = []
         self.cells_read = 0
         self._spread = pair_spread(problem)
         self._largest_choice = float(np.abs(problem.target.choice).max(initial=0.0))
         self._widest = 0.0
+        self._limits = self._current_limits()
         self._now = 0
         self._history = History(
             np.zeros(_FIRST_CAPACITY),
@@ -51,7 +55,7 @@ class Crowd:
             np.zeros(_FIRST_CAPACITY),
         )
         self._knot: tuple[float, Floats] | None = None
-        self._scratch = make_scratch(problem.design, problem.votes.n_items)
+        self._scratch = [make_scratch(problem.design, 0)]
 
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""
@@ -60,8 +64,7 @@ class Crowd:
         if not len(suspects):
             return suspects
         self._refresh(suspects)
-        again = self._suspects(time + step, drift)
-        return again
+        return self._suspects(time + step, drift)
 
     def end_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> Ints:
         """Note the step in the history; who popped up unpredicted, for the step to be redone."""
@@ -90,6 +93,7 @@ class Crowd:
         widths = np.array([len(part) for part in parts])
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         self.active = Active(np.concatenate((self.active.who, who)), at.astype(np.int64))
+        self.active_chunks = split_evenly(np.diff(problem.design.cells)[self.active.who])
         return np.concatenate(parts)
 
     def note_knot(self, time: float, ends: StepEnds) -> None:
@@ -114,24 +118,17 @@ class Crowd:
         )
         return [self._back_to(u, span) for u in who]
 
-    def is_frozen(self, time: float) -> bool:
-        """Whether nobody who has been looked at moves any more, and everybody has been."""
-        waiting = self.waiting
-        looked = waiting.dormant[waiting.share > 0] == 0
-        still = np.minimum(waiting.reach, waiting.reach_bias) > 1e9 * max(time, 1.0)
-        return bool(looked.all() and still[waiting.share > 0].all())
-
     def _back_to(self, u: int, span: History) -> tuple[Floats, float]:
         problem, blocks = self.problem, self.problem.design.blocks
         slope = np.zeros(int(blocks[u + 1] - blocks[u]))
         sideways = panel_slope(
-            u, span, 0, 1, problem.design, problem.target, self.rule, slope, self._scratch
+            u, span, 0, 1, problem.design, problem.target, self.rule, slope, self._scratch[0]
         )
         length = span.time[1] - span.time[0]
         z = self.waiting.z[blocks[u] : blocks[u + 1]] - length * slope
         return z, float(self.waiting.z_bias[u] - length * sideways)
 
-    def _limits(self) -> Limits:
+    def _current_limits(self) -> Limits:
         loss = self.problem.loss
         return Limits(
             loss.steepest(self._widest, self._largest_choice),
@@ -141,21 +138,30 @@ class Crowd:
         )
 
     def _suspects(self, time: float, drift: float) -> Ints:
-        return find_suspects(self.waiting, self._history, self.rule, self._limits(), time, drift)
+        return find_suspects(self.waiting, self._history, self.rule, self._limits, time, drift)
 
     def _refresh(self, who: Ints) -> None:
-        self.cells_read += refresh(
-            who,
-            self.waiting,
-            self._history,
-            self._now,
-            self.problem.design,
-            self.problem.target,
-            self.rule,
-            self._limits(),
-            QUADRATURE_TOLERANCE,
-            self._scratch,
+        shards = (
+            split_annotators(self.problem.design.cells, who) if is_large(self.problem) else [who]
         )
+        while len(self._scratch) < len(shards):
+            self._scratch.append(make_scratch(self.problem.design, 0))
+
+        def refresh_shard(k: int) -> int:
+            return refresh(
+                shards[k],
+                self.waiting,
+                self._history,
+                self._now,
+                self.problem.design,
+                self.problem.target,
+                self.rule,
+                self._limits,
+                QUADRATURE_TOLERANCE,
+                self._scratch[k],
+            )
+
+        self.cells_read += sum(self.executor.map(refresh_shard, range(len(shards))))
 
     def _over_threshold(self, who: Ints) -> Ints:
         problem, waiting = self.problem, self.waiting
@@ -170,8 +176,11 @@ class Crowd:
         history.time[now + 1] = ends.end
         history.integral[now + 1] = history.integral[now] + self._theta_integral(ends, ends.end)
         history.drift[now + 1] = history.drift[now] + self._range(theta - theta_before)
-        self._widest = max(self._widest, self._range(theta))
         self._now += 1
+        widest = self._range(theta)
+        if widest > self._widest:
+            self._widest = widest
+            self._limits = self._current_limits()
 
     def _theta_integral(self, ends: StepEnds, time: float) -> Floats:
         problem = self.problem
@@ -198,6 +207,11 @@ class Crowd:
             getattr(waiting, name)[who] = values
         for u, z in zip(who, saved[len(names) :], strict=True):
             waiting.z[blocks[u] : blocks[u + 1]] = z
+
+
+def is_large(problem: Problem) -> bool:
+    """Whether a pass over the votes is worth more than the calls it takes to share it out."""
+    return len(problem.design.left_at) > _LARGE
 
 
 def _doubled(values: Floats) -> Floats:

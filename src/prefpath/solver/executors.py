@@ -87,11 +87,16 @@ def check_threads(n_threads: int | None) -> int:
     return int(n_threads)
 
 
-def split_annotators(cells: Ints) -> list[Ints]:
-    """Annotators in contiguous shards of about equal numbers of cells."""
-    n_annotators = len(cells) - 1
-    n_shards = int(min(MOST_SHARDS, max(1, cells[-1] // CELLS_A_SHARD), max(1, n_annotators)))
-    goals = cells[-1] * np.arange(1, n_shards) / n_shards
-    bounds = np.unique(np.concatenate(([0], np.searchsorted(cells, goals), [n_annotators])))
-    everybody = np.arange(n_annotators, dtype=np.int64)
-    return [everybody[a:b] for a, b in pairwise(bounds)]
+def split_evenly(sizes: Ints) -> list[tuple[int, int]]:
+    """Consecutive ranges of about equal total size, their number given by the data alone."""
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    n_shards = int(min(MOST_SHARDS, max(1, ends[-1] // CELLS_A_SHARD)))
+    goals = ends[-1] * np.arange(1, n_shards) / n_shards
+    bounds = np.unique(np.concatenate(([0], np.searchsorted(ends, goals), [len(sizes)])))
+    return list(pairwise(bounds.tolist()))
+
+
+def split_annotators(cells: Ints, who: Ints | None = None) -> list[Ints]:
+    """Annotators (all, or `who`) in contiguous shards of about equal numbers of cells."""
+    people = np.arange(len(cells) - 1, dtype=np.int64) if who is None else who
+    return [people[a:b] for a, b in split_evenly(cells[people + 1] - cells[people])]

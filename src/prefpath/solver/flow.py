@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.solver.active import Active
-from prefpath.solver.crowd import Crowd
-from prefpath.solver.grid import Grid
+from prefpath.solver.crowd import Crowd, is_large
+from prefpath.solver.executors import MOST_SHARDS, make_executor
+from prefpath.solver.grid import LAST_RATIO, Grid, give_up_after, say_nobody_enters
 from prefpath.solver.interpolation import StepEnds, entry_in_step
 from prefpath.solver.lbi import Common, Progress
 from prefpath.solver.recorder import FlowRecorder
@@ -27,10 +27,11 @@ from prefpath.solver.slope import Slope
 
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
 # agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
-TOLERANCE = 2e-3
+TOLERANCE = 1e-2
 _LONGEST_SHARE_OF_T = 0.1
 _STEPS_BETWEEN_ESTIMATES = 20
 _MOST_STEPS = 200_000
+_SHARE_TO_SEE = 0.1
 
 
 @dataclass
@@ -41,9 +42,6 @@ class Work:
     rejected: int = 0
     redone: int = 0
     evaluations: int = 0
-    active_cells: int = 0
-    waiting_cells: int = 0
-    numbers: dict[str, float] = field(default_factory=dict)
 
 
 def solve_flow(
@@ -61,6 +59,8 @@ def solve_flow(
         if times is None:
             times = grid.from_first(solver.first_entry())
         solver.follow(times, progress)
+        while grid.is_open and not solver.has_gone_far_enough(times[0]):
+            solver.follow(grid.further(solver.time_of_last_knot), progress)
         return solver.path()
 
 
@@ -79,8 +79,9 @@ class FlowSolver:
             raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
         self.problem, self.tolerance = problem, tolerance
         self.work = Work()
-        self.crowd = Crowd(problem)
-        self.slope = Slope(problem, self.crowd, common, n_threads, self.work)
+        self.executor = make_executor(n_threads, MOST_SHARDS if is_large(problem) else 1)
+        self.crowd = Crowd(problem, self.executor)
+        self.slope = Slope(problem, self.crowd, common, self.executor, self.work)
         self.recorder = FlowRecorder(problem)
         self.entered = np.full(problem.votes.n_annotators, np.inf)
         self.entered_bias = np.full(problem.votes.n_annotators, np.inf)
@@ -97,32 +98,48 @@ class FlowSolver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.slope.close()
+        self.executor.__exit__(None, None, None)
 
     def first_entry(self) -> float:
-        """When the first annotator pops up."""
-        still = 0
-        while not np.isfinite(self._first()):
+        """When the first annotator pops up; when we gave up waiting, if nobody does."""
+        latest = give_up_after(float(self.crowd.waiting.share.max()))
+        while not np.isfinite(self._first()) and self.time < latest:
             self._advance()
-            still = still + 1 if self.crowd.is_frozen(self.time) else 0
-            if still > 50:
-                raise SettingError(
-                    "no annotator ever differs from the common ranking, so there is no path",
-                    expected="votes with some disagreement",
-                    remedy="pass times=... to follow the common scores alone",
-                )
+        if not np.isfinite(self._first()):
+            say_nobody_enters()
+            return self.time
         return self._first()
 
     def follow(self, times: Floats, progress: Progress | None = None) -> None:
         """Go on to the last of `times`, with a knot at each of them."""
         for t in times:
             while self.time < t:
-                self._advance(float(times[-1]))
+                self._advance()
             assert self.last is not None
             self.recorder.record(float(t), self.last.at(float(t)), self.crowd.active)
             self.crowd.note_knot(float(t), self.last)
             if progress is not None:
                 progress(float(t), len(self.crowd.active.who))
+
+    @property
+    def time_of_last_knot(self) -> float:
+        return self.recorder.last_time
+
+    @property
+    def everybody_is_in(self) -> bool:
+        """Whether no annotator with votes is left to pop up."""
+        voted = self.crowd.waiting.share > 0
+        return bool(np.isfinite(np.minimum(self.entered, self.entered_bias))[voted].all())
+
+    def has_gone_far_enough(self, first: float) -> bool:
+        """The rule of `t_ratio="auto"` without cross-validation.
+
+        A path goes on until a tenth of the annotators have popped up, at most to 500 times
+        the first entry.
+        """
+        voted = self.crowd.waiting.share > 0
+        entered = np.isfinite(np.minimum(self.entered, self.entered_bias))[voted]
+        return bool(entered.mean() >= _SHARE_TO_SEE or self.time_of_last_knot >= LAST_RATIO * first)
 
     def path(self) -> Path:
         """The path as far as it has been followed."""
@@ -135,7 +152,7 @@ class FlowSolver:
     def _first(self) -> float:
         return float(min(self.entered.min(initial=np.inf), self.entered_bias.min(initial=np.inf)))
 
-    def _advance(self, until: float = np.inf) -> None:
+    def _advance(self) -> None:
         """One accepted step."""
         for _ in range(_MOST_STEPS):
             step = min(self._step, longest_step(self._radius))
@@ -211,8 +228,3 @@ class FlowSolver:
 
     def _theta_slope(self) -> Floats:
         return self.slope.theta_of(self.f)
-
-
-def empty_active(n_common: int) -> Active:
-    """Nobody is active; y holds the common part alone."""
-    return Active(np.zeros(0, dtype=np.int64), np.array([n_common], dtype=np.int64))

@@ -2,29 +2,71 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prefpath.errors import SettingError
+from prefpath.errors import SettingError, VoteWarning
 from prefpath.model.design import Floats
+
+TimeRatio = float | Literal["auto"]
+
+# What "auto" means: how far a path goes at least and at most, and how it is drawn out between.
+FIRST_RATIO = 50.0
+LAST_RATIO = 500.0
+_EXTENSION = 2.0
 
 
 @dataclass(frozen=True)
 class Grid:
-    """`times` as given, or `n_times` from the first entry t0 to `t0 * t_ratio`."""
+    """`times` as given, or `n_times` from the first entry t0 to `t0 * t_ratio`.
+
+    Where the ratio is "auto", `n_times` go to 50 t0, and later ones as densely from there on.
+    """
 
     times: Floats | None
     n_times: int
-    t_ratio: float
+    t_ratio: TimeRatio
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the end is found under way."""
+        return self.times is None and self.t_ratio == "auto"
 
     def from_first(self, first: float) -> Floats:
         """The times, once it is known when the first annotator pops up."""
-        return np.geomspace(first, first * self.t_ratio, self.n_times)
+        ratio = FIRST_RATIO if self.t_ratio == "auto" else self.t_ratio
+        return np.geomspace(first, first * ratio, self.n_times)
+
+    def further(self, last: float) -> Floats:
+        """The next times of an open grid, after the last: on to about twice as far."""
+        spacing = FIRST_RATIO ** (1.0 / (self.n_times - 1))
+        count = max(1, round(np.log(_EXTENSION) / np.log(spacing)))
+        return last * spacing ** np.arange(1, count + 1)
 
 
-def make_grid(times: ArrayLike | None, n_times: int, t_ratio: float) -> Grid:
+def give_up_after(largest_share: float) -> float:
+    """When to stop waiting for a first entry, from the largest share of votes of an annotator.
+
+    Whoever casts that share pops up at `1 / share` if each of their votes pulls with slope 1,
+    and by the time returned here if they pull with a thousandth of that.
+    """
+    return 1000.0 / largest_share
+
+
+def say_nobody_enters() -> None:
+    """Warn that the path is one ranking all along."""
+    warnings.warn(
+        "nobody differs enough from the common ranking to pop up: the path is one ranking",
+        VoteWarning,
+        stacklevel=2,
+    )
+
+
+def make_grid(times: ArrayLike | None, n_times: int, t_ratio: TimeRatio) -> Grid:
     """Check the settings of a time grid."""
     if times is not None:
         given = np.asarray(times, dtype=np.float64)
@@ -34,6 +76,8 @@ def make_grid(times: ArrayLike | None, n_times: int, t_ratio: float) -> Grid:
         return Grid(given, len(given), float(given[-1] / given[0]))
     if n_times < 2:
         raise SettingError(f"n_times is {n_times}", expected="at least 2")
-    if not (np.isfinite(t_ratio) and t_ratio > 1):
-        raise SettingError(f"t_ratio is {t_ratio}", expected="a number above 1")
+    if t_ratio == "auto":
+        return Grid(None, int(n_times), "auto")
+    if isinstance(t_ratio, str) or not (np.isfinite(t_ratio) and t_ratio > 1):
+        raise SettingError(f"t_ratio is {t_ratio!r}", expected='a number above 1, or "auto"')
     return Grid(None, int(n_times), float(t_ratio))

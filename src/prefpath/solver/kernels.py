@@ -14,8 +14,12 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Design, Floats, Ints, Target
-from prefpath.model.losses import scalar_gradient
+from prefpath.model.losses import slopes
 from prefpath.model.problem import Problem
+
+# Margins, slopes and sums are three loops over so many cells: the first two then have nothing
+# to wait for.
+CELLS_AT_ONCE = 256
 
 
 class Rule(NamedTuple):
@@ -36,6 +40,7 @@ class Scratch(NamedTuple):
     coefficient: Floats
     score: Floats
     pull: Floats
+    slope: Floats
     item_pull: Floats
 
 
@@ -57,7 +62,11 @@ def make_scratch(design: Design, n_items: int) -> Scratch:
     widest_block = int(np.diff(design.blocks).max(initial=1))
     widest_view = int(np.diff(design.seen).max(initial=1))
     return Scratch(
-        np.zeros(widest_block), np.zeros(widest_view), np.zeros(widest_view), np.zeros(n_items)
+        coefficient=np.zeros(widest_block),
+        score=np.zeros(widest_view),
+        pull=np.zeros(widest_view),
+        slope=np.zeros(CELLS_AT_ONCE),
+        item_pull=np.zeros(n_items),
     )
 
 
@@ -141,23 +150,24 @@ def own_scores(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def vote_pull(
-    u: int, design: Design, target: Target, rule: Rule, score: Floats, bias: float, pull: Floats
+    u: int, design: Design, target: Target, rule: Rule, bias: float, scratch: Scratch
 ) -> float:
-    """Sum of the votes' gradients in u's scores (into `pull`) and in u's bias (returned)."""
+    """Sum of the votes' gradients in u's scores (`scratch.pull`) and in u's bias (returned)."""
+    score, pull, slope = scratch.score, scratch.pull, scratch.slope
     for k in range(design.seen[u + 1] - design.seen[u]):
         pull[k] = 0.0
     sideways = 0.0
-    for c in range(design.cells[u], design.cells[u + 1]):
-        weight = target.weight[c]
-        if weight == 0.0:
-            continue
-        a, b = design.left_at[c], design.right_at[c]
-        position = design.position[c]
-        margin = score[a] - score[b] + position * bias
-        slope = weight * scalar_gradient(rule.loss, rule.parameter, margin, target.choice[c])
-        pull[a] += slope
-        pull[b] -= slope
-        sideways += position * slope
+    stop = design.cells[u + 1]
+    for start in range(design.cells[u], stop, CELLS_AT_ONCE):
+        count = min(CELLS_AT_ONCE, stop - start)
+        for k in range(count):
+            a, b = design.left_at[start + k], design.right_at[start + k]
+            slope[k] = score[a] - score[b] + design.position[start + k] * bias
+        slopes(rule.loss, rule.parameter, slope, target.choice, target.weight, start, count)
+        for k in range(count):
+            pull[design.left_at[start + k]] += slope[k]
+            pull[design.right_at[start + k]] -= slope[k]
+            sideways += design.position[start + k] * slope[k]
     return sideways
 
 
@@ -227,9 +237,7 @@ def lbi_shard(
         )
         bias = rule.kappa * soft_threshold(z_bias[u], rule.position_threshold[u])
         own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
-        sideways = vote_pull(
-            u, design, target, rule, scratch.score, bias + common_bias, scratch.pull
-        )
+        sideways = vote_pull(u, design, target, rule, bias + common_bias, scratch)
         add_to_items(u, design, scratch.pull, scratch.item_pull)
         sideways_sum += sideways
         waiting = entered[u] == np.inf
@@ -268,9 +276,7 @@ def gradient_shard(
         start, stop = design.blocks[u], design.blocks[u + 1]
         scratch.coefficient[: stop - start] = coefficient[start:stop]
         own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
-        sideways = vote_pull(
-            u, design, target, rule, scratch.score, bias[u] + common_bias, scratch.pull
-        )
+        sideways = vote_pull(u, design, target, rule, bias[u] + common_bias, scratch)
         add_to_items(u, design, scratch.pull, scratch.item_pull)
         out[start:stop] = 0.0
         add_to_block(u, design, scratch.pull, 1.0 / rule.total, out, start)

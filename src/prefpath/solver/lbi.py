@@ -23,7 +23,7 @@ from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.solver.executors import Serial, Threads, make_executor, split_annotators
-from prefpath.solver.grid import Grid
+from prefpath.solver.grid import Grid, give_up_after, say_nobody_enters
 from prefpath.solver.kernels import Rule, Scratch, common_scores, lbi_shard, make_scratch, rule_of
 from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.recorder import PathRecorder, block_norms, until
@@ -146,8 +146,9 @@ class _Stepper:
             reach = np.min(self.problem.deviation_threshold / size)
             reach_bias = np.min(self.problem.position_threshold / np.abs(state.z_bias))
         self.start = float(min(reach, reach_bias))
-        if not np.isfinite(self.start):
-            raise _nobody_enters()
+        if not np.isfinite(self.start) or self.start > give_up_after(_largest_share(self.problem)):
+            self.start = give_up_after(_largest_share(self.problem))
+            say_nobody_enters()
         state.z *= self.start
         state.z_bias *= self.start
         for entered, z, threshold in (
@@ -162,17 +163,12 @@ class _Stepper:
         state = self.first_state()
         if self.minimiser is not None:
             return self.start
-        still = 0
+        latest = give_up_after(_largest_share(self.problem))
         while not np.isfinite(state.first_entry):
-            before = state.z.copy(), state.z_bias.copy()
+            if self.time(state.iteration) > latest:
+                say_nobody_enters()
+                return latest
             self.advance(state, _ITERATIONS_A_CALL)
-            moved = max(
-                np.abs(state.z - before[0]).max(initial=0.0),
-                np.abs(state.z_bias - before[1]).max(initial=0.0),
-            )
-            still = still + 1 if moved < 1e-12 else 0
-            if still > 3:
-                raise _nobody_enters()
         return state.first_entry
 
     def advance(self, state: State, n_iterations: int) -> None:
@@ -314,12 +310,10 @@ def _copy(state: State) -> State:
     )
 
 
-def _nobody_enters() -> SettingError:
-    return SettingError(
-        "no annotator ever differs from the common ranking, so there is no path",
-        expected="votes with some disagreement",
-        remedy="pass times=... to follow the common scores alone",
-    )
+def _largest_share(problem: Problem) -> float:
+    """Share of the votes that the busiest annotator cast."""
+    totals = np.add.reduceat(np.append(problem.target.weight, 0.0), problem.design.cells[:-1])
+    return float(totals[np.diff(problem.design.cells) > 0].max() / problem.total_weight)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from prefpath.model.design import Codes, Design, Floats, Ints, Target
-from prefpath.model.losses import scalar_gradient
+from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
+from prefpath.model.losses import slopes
 from prefpath.model.problem import Problem
-from prefpath.solver.kernels import Rule
+from prefpath.solver.kernels import CELLS_AT_ONCE, Rule, Scratch
 
 # Up to this many conceivable pairs, a table of all of them is faster than sorting the votes.
 _TABLE_UP_TO = 25_000_000
@@ -25,10 +26,10 @@ class PoolIndex(NamedTuple):
     averaged.
     """
 
-    first: Codes
-    second: Codes
+    first: Places
+    second: Places
     side: Codes
-    pair_of: Codes
+    pair_of: Places
 
 
 class Pool(NamedTuple):
@@ -53,12 +54,12 @@ def build_pool_index(problem: Problem) -> PoolIndex:
         distinct, pair_of = _number_by_table(key, n * n * radix)
     else:
         distinct, inverse = np.unique(key, return_inverse=True)
-        pair_of = inverse.astype(np.int32)
+        pair_of = inverse.astype(np.uint32)
     pair, rest = np.divmod(distinct, radix)
     first, second = np.divmod(pair, n)
     return PoolIndex(
-        first.astype(np.int32),
-        second.astype(np.int32),
+        first.astype(np.uint32),
+        second.astype(np.uint32),
         (rest // len(levels) - 1).astype(np.int32),
         pair_of,
     )
@@ -82,12 +83,14 @@ def _choice_levels(problem: Problem) -> tuple[Floats, Codes]:
     return levels, level.astype(np.int32)
 
 
-def _cell_sides(left_at: Codes, right_at: Codes, position: Codes) -> Codes:
+def _cell_sides(left_at: Places, right_at: Places, position: NDArray[np.int8]) -> NDArray[np.int8]:
     return (position * np.where(left_at < right_at, 1, -1)).astype(np.int8)
 
 
 @njit(cache=True, nogil=True)
-def _cell_keys(design: Design, n_items: int, side: Codes, level: Codes, n_levels: int) -> Ints:
+def _cell_keys(
+    design: Design, n_items: int, side: NDArray[np.int8], level: Codes, n_levels: int
+) -> Ints:
     key = np.empty(len(design.left_at), dtype=np.int64)
     for u in range(len(design.cells) - 1):
         start = design.seen[u]
@@ -100,7 +103,7 @@ def _cell_keys(design: Design, n_items: int, side: Codes, level: Codes, n_levels
 
 
 @njit(cache=True, nogil=True)
-def _number_by_table(key: Ints, size: int) -> tuple[Ints, Codes]:
+def _number_by_table(key: Ints, size: int) -> tuple[Ints, Places]:
     number = np.full(size, -1, dtype=np.int32)
     for c in range(len(key)):
         number[key[c]] = 0
@@ -113,7 +116,7 @@ def _number_by_table(key: Ints, size: int) -> tuple[Ints, Codes]:
     for k in range(size):
         if number[k] >= 0:
             distinct[number[k]] = k
-    pair_of = np.empty(len(key), dtype=np.int32)
+    pair_of = np.empty(len(key), dtype=np.uint32)
     for c in range(len(key)):
         pair_of[c] = number[key[c]]
     return distinct, pair_of
@@ -121,7 +124,7 @@ def _number_by_table(key: Ints, size: int) -> tuple[Ints, Codes]:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def move_votes(
-    who: Ints, design: Design, target: Target, pair_of: Codes, sign: float, pool: Pool
+    who: Ints, design: Design, target: Target, pair_of: Places, sign: float, pool: Pool
 ) -> None:
     """Add the votes of some annotators to the pool (sign 1) or take them out (-1)."""
     for index in range(len(who)):
@@ -150,18 +153,20 @@ def pool_gradient(
     rule: Rule,
     theta: Floats,
     common_bias: float,
-    item_pull: Floats,
+    scratch: Scratch,
 ) -> float:
     """Add the pooled pairs' gradient in the items' scores; return the one in the common bias."""
     sideways = 0.0
-    for p in range(start, stop):
-        weight = pool.weight[p]
-        if weight == 0.0:
-            continue
-        a, b, side = index.first[p], index.second[p], index.side[p]
-        margin = theta[a] - theta[b] + side * common_bias
-        slope = weight * scalar_gradient(rule.loss, rule.parameter, margin, pool.choice[p])
-        item_pull[a] += slope
-        item_pull[b] -= slope
-        sideways += side * slope
+    item_pull, slope = scratch.item_pull, scratch.slope
+    for begin in range(start, stop, CELLS_AT_ONCE):
+        count = min(CELLS_AT_ONCE, stop - begin)
+        for k in range(count):
+            p = begin + k
+            slope[k] = theta[index.first[p]] - theta[index.second[p]] + index.side[p] * common_bias
+        slopes(rule.loss, rule.parameter, slope, pool.choice, pool.weight, begin, count)
+        for k in range(count):
+            p = begin + k
+            item_pull[index.first[p]] += slope[k]
+            item_pull[index.second[p]] -= slope[k]
+            sideways += index.side[p] * slope[k]
     return sideways

@@ -116,6 +116,10 @@ class FlowRecorder:
             }
         )
 
+    @property
+    def last_time(self) -> float:
+        return self._times[-1]
+
     def amend(self, u: int, z: tuple[Floats, float]) -> None:
         """What z of an annotator who is now active was at the last knot."""
         if self._blocks:

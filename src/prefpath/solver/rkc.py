@@ -10,7 +10,7 @@ Sommeijer, Shampine, Verwer: RKC, an explicit solver for parabolic PDEs (1998).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ class Chebyshev(NamedTuple):
     gamma_tilde: Floats
 
 
-@lru_cache(maxsize=None)
+@cache
 def chebyshev(n_stages: int) -> Chebyshev:
     """Coefficients of the damped second-order method with `n_stages` stages."""
     s = n_stages

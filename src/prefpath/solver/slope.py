@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
-from prefpath.solver.active import evaluate_serial, rkc_stages_serial
-from prefpath.solver.crowd import Crowd
+from prefpath.solver.active import (
+    active_gradient,
+    common_slope,
+    evaluate_serial,
+    rkc_stages_serial,
+)
+from prefpath.solver.crowd import Crowd, is_large
+from prefpath.solver.executors import Serial, Threads
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.kernels import make_scratch, rule_of
+from prefpath.solver.kernels import Scratch, common_scores, make_scratch, rule_of
 from prefpath.solver.lbi import Common
 from prefpath.solver.minimiser import CommonMinimiser
+from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import chebyshev, next_stage
 
 if TYPE_CHECKING:
@@ -30,13 +39,15 @@ class Slope:
         problem: Problem,
         crowd: Crowd,
         common: Common,
-        n_threads: int | None,
+        executor: Serial | Threads,
         work: Work,
     ) -> None:
         self.problem, self.crowd, self.work = problem, crowd, work
+        self.executor = executor
         self.rule = rule_of(problem)
         self.theta = np.zeros(problem.votes.n_items)
-        self.scratch = make_scratch(problem.design, problem.votes.n_items)
+        self._scratch: list[Scratch] = []
+        self._large = is_large(problem)
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.bias_at = problem.n_common if problem.common_position else -1
         self._direction = np.zeros(0)
@@ -46,9 +57,6 @@ class Slope:
     def n_moving(self) -> int:
         """Entries at the head of y that do not move by their slope (a minimised common part)."""
         return self.crowd.n_common if self.minimiser is not None else 0
-
-    def close(self) -> None:
-        """Nothing to release in one thread."""
 
     def first_point(self) -> Floats:
         """y at time 0."""
@@ -73,7 +81,7 @@ class Slope:
     def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
         """y after one step with `n_stages` stages."""
         rule = chebyshev(n_stages)
-        if self.minimiser is None:
+        if self.minimiser is None and not self._large:
             self.work.evaluations += n_stages - 1
             return rkc_stages_serial(
                 y0,
@@ -88,7 +96,7 @@ class Slope:
                 self.problem.target,
                 self.rule,
                 self.theta,
-                self.scratch,
+                self._scratch_of(0),
             )
         older, newer = y0.copy(), y0 + rule.first * step * f0
         for j in range(2, n_stages + 1):
@@ -125,21 +133,22 @@ class Slope:
         symmetric; that is the norm taken here.
         """
         n, kappa = self.crowd.n_common, self.problem.kappa
-        weight = np.full(len(y), np.sqrt(kappa))
-        weight[:n] = 1.0 / np.sqrt(kappa)
-        direction = self._rng.standard_normal(len(y)) / weight
-        direction[: len(self._direction)] += 10.0 * self._direction
-        size = 1e-6 * (1.0 + float(np.linalg.norm(weight * y)))
+        direction = self._rng.standard_normal(len(y))
+        direction[:n] *= kappa
+        direction *= 0.1 / weighted_norm(direction, n, kappa)
+        direction[: len(self._direction)] += self._direction
+        size = 1e-6 * (1.0 + weighted_norm(y, n, kappa))
         radius = 0.0
         for _ in range(20):
-            direction *= size / float(np.linalg.norm(weight * direction))
+            direction *= size / weighted_norm(direction, n, kappa)
             image = self.at(y + direction) - f
-            before, radius = radius, float(np.linalg.norm(weight * image)) / size
+            before, radius = radius, weighted_norm(image, n, kappa) / size
+            if radius == 0.0:
+                break
             direction = image
             if abs(radius - before) <= 0.03 * radius:
                 break
-        norm = float(np.linalg.norm(weight * direction))
-        self._direction = direction / norm * np.sqrt(len(y)) if norm > 0 else np.zeros(0)
+        self._direction = direction / weighted_norm(direction, n, kappa)
         return max(_RADIUS_SAFETY * radius, 1e-12)
 
     def own_radius(self, who: Ints) -> float:
@@ -150,6 +159,9 @@ class Slope:
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
         self.work.evaluations += 1
+        if self._large:
+            self._evaluate_in_chunks(y, f)
+            return
         evaluate_serial(
             y,
             f,
@@ -161,5 +173,57 @@ class Slope:
             self.problem.target,
             self.rule,
             self.theta,
-            self.scratch,
+            self._scratch_of(0),
         )
+
+    def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:
+        """The same over an executor: chunks of the pool, then chunks of the active annotators."""
+        problem, crowd = self.problem, self.crowd
+        common_scores(y, problem.design, self.theta)
+        bias = float(y[self.bias_at]) if self.bias_at >= 0 else 0.0
+        pool_chunks = crowd.pool_chunks
+        chunks = [*pool_chunks, *crowd.active_chunks]
+        self._scratch_of(len(chunks) - 1)
+
+        def chunk_gradient(k: int) -> float:
+            (start, stop), scratch = chunks[k], self._scratch[k]
+            scratch.item_pull[:] = 0.0
+            if k < len(pool_chunks):
+                return pool_gradient(
+                    start, stop, crowd.index, crowd.pool, self.rule, self.theta, bias, scratch
+                )
+            return active_gradient(
+                start,
+                stop,
+                crowd.active,
+                problem.design,
+                problem.target,
+                self.rule,
+                self.theta,
+                bias,
+                y,
+                f,
+                scratch,
+            )
+
+        sideways = sum(self.executor.map(chunk_gradient, range(len(chunks))))
+        pull = np.zeros(problem.votes.n_items)
+        for scratch in self._scratch[: len(chunks)]:
+            pull += scratch.item_pull
+        common_slope(f, pull, sideways, problem.design, self.rule, self.bias_at >= 0)
+
+    def _scratch_of(self, k: int) -> Scratch:
+        while len(self._scratch) <= k:
+            self._scratch.append(make_scratch(self.problem.design, self.problem.votes.n_items))
+        return self._scratch[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def weighted_norm(y: Floats, n_common: int, kappa: float) -> float:
+    """Norm of `(eta / sqrt(kappa), sqrt(kappa) z)`; a loop, since a busy BLAS takes far longer."""
+    common, personal = 0.0, 0.0
+    for k in range(n_common):
+        common += y[k] * y[k]
+    for k in range(n_common, len(y)):
+        personal += y[k] * y[k]
+    return math.sqrt(common / kappa + personal * kappa)

@@ -176,9 +176,7 @@ def refresh(
             panel_end = k + 1
             while panel_end < now and history.drift[panel_end + 1] - history.drift[k] <= furthest:
                 panel_end += 1
-            sideways = panel_slope(
-                u, history, k, panel_end, design, target, rule, slope, scratch
-            )
+            sideways = panel_slope(u, history, k, panel_end, design, target, rule, slope, scratch)
             length = history.time[panel_end] - history.time[k]
             for d in range(stop - start):
                 waiting.z[start + d] += length * slope[d]
@@ -212,7 +210,7 @@ def panel_slope(
         moved = history.integral[last, item] - history.integral[first, item]
         scratch.score[k] = moved / length
     bias = (history.integral[last, -1] - history.integral[first, -1]) / length
-    sideways = vote_pull(u, design, target, rule, scratch.score, bias, scratch.pull)
+    sideways = vote_pull(u, design, target, rule, bias, scratch)
     for d in range(design.blocks[u + 1] - design.blocks[u]):
         slope[d] = 0.0
     add_to_block(u, design, scratch.pull, -1.0 / rule.total, slope, 0)
@@ -235,9 +233,7 @@ def note_reach(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _reach(
-    z: Floats, slope: Floats, start: int, stop: int, threshold: float, group: bool
-) -> float:
+def _reach(z: Floats, slope: Floats, start: int, stop: int, threshold: float, group: bool) -> float:
     if group:
         a, b, c = 0.0, 0.0, -threshold * threshold
         for k in range(stop - start):
