@@ -79,8 +79,8 @@ def _as_json(votes: Votes, panel: TrustPanel) -> dict[str, object]:
 
 def _show(panel: TrustPanel) -> None:
     console.print(
-        f"{panel.n_votes:,} votes by {panel.n_annotators:,} annotators on {panel.n_items:,} items, "
-        f"{panel.n_pairs:,} pairs",
+        f"votes {panel.n_votes:,}, annotators {panel.n_annotators:,}, items {panel.n_items:,}, "
+        f"pairs {panel.n_pairs:,}",
         highlight=False,
     )
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from prefpath.errors import VoteError
 from prefpath.model.design import Floats
 from prefpath.model.problem import check_features
 from prefpath.votes.encode import Labels
+from prefpath.votes.features import read_feature_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +48,12 @@ class ItemFeatures:
 
 
 def as_item_features(features: Any, items: Labels) -> ItemFeatures | None:
-    """Features as given: None, a labelled table, or an array in the order of `items`."""
+    """Features as given: None, a table (a path or a frame with a column of items), or an array
+    in the order of `items`."""
     if features is None or isinstance(features, ItemFeatures):
         return features
+    if not isinstance(features, np.ndarray | list | tuple):
+        return ItemFeatures(*read_feature_table(features))
     matrix = check_features(features, len(items))
     names = tuple(f"feature {k + 1}" for k in range(matrix.shape[1]))
     return ItemFeatures(items, names, matrix)

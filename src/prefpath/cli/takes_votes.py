@@ -1,0 +1,73 @@
+"""A decorator for commands that read votes: it adds the reading options and reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from prefpath.cli import reading
+
+_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "annotator": (reading.Annotator, None),
+    "left": (reading.Left, None),
+    "right": (reading.Right, None),
+    "choice": (reading.Choice, None),
+    "weight": (reading.Weight, None),
+    "group": (reading.Group, None),
+    "annotators": (reading.Annotators, None),
+    "dialect": (reading.DialectOption, None),
+    "ties": (reading.TiesOption, reading.Ties.half),
+    "both_bad": (reading.BothBadOption, reading.BothBad.tie),
+    "unknown": (reading.UnknownOption, reading.Unknown.error),
+    "position_known": (reading.Position, None),
+    "grades": (reading.GradesOption, None),
+    "baseline": (reading.Baseline, None),
+    "pairs_per_annotator": (reading.Pairs, None),
+    "memory_limit": (reading.MemoryLimit, "1GB"),
+}
+
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def takes_votes(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command `f(votes: Votes, ..., seed, json)` all options of reading votes.
+
+    Typer builds the command line from a signature; this one lists the reading options after
+    the command's own, reads the votes and hands them over as the first argument.
+    """
+    own = inspect.signature(command)
+    hints = get_type_hints(command, include_extras=True)
+
+    @wraps(command)
+    def run(votes: str, **given: Any) -> None:
+        options = {name: _value(given.pop(name)) for name in _OPTIONS}
+        quiet = bool(given.get("json", False))
+        read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
+        command(read, **given)
+
+    parameters = [
+        inspect.Parameter("votes", inspect.Parameter.KEYWORD_ONLY, annotation=reading.Source)
+    ]
+    parameters += [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, parameter in list(own.parameters.items())[1:]
+    ]
+    parameters += [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for name, (annotation, default) in _OPTIONS.items()
+    ]
+    run.__signature__ = own.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _value(option: Any) -> Any:
+    return option.value if isinstance(option, Enum) else option
