@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from prefpath.diagnose import diagnose, personal_ranking
 from prefpath.errors import SettingError, VoteError, VoteWarning
 from prefpath.fit import Solver, solve
 from prefpath.frames import build_frame
@@ -26,7 +27,7 @@ from prefpath.inference.columns import (
 from prefpath.inference.evidence import MOST_COEFFICIENTS
 from prefpath.inference.intervals import CommonScores, Method, check_level, estimate_common
 from prefpath.inference.scales import Scale
-from prefpath.leaderboard import annotator_columns, ranking_columns
+from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
 from prefpath.model.features import ItemFeatures, as_item_features
 from prefpath.model.losses import Loss, as_loss
@@ -351,14 +352,24 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             self._common_key = key
         return self._common
 
-    def annotators(self) -> Any:
-        """Everything known of each annotator, as a frame in the user's own library."""
-        check_is_fitted(self)
-        return build_frame(self.annotator_columns(), self.votes_.frame_library)
+    def annotators(self, *, q: float = 0.1) -> Any:
+        """Everything known of each annotator, as a frame in the user's own library.
 
-    def annotator_columns(self) -> dict[str, Any]:
+        Those who stand out come first. `q` is the target false-discovery rate of "biased" and
+        of "deviates"; `prefpath.diagnose.diagnose` has more settings.
+        """
+        check_is_fitted(self)
+        return build_frame(self.annotator_columns(q=q), self.votes_.frame_library)
+
+    def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
         """Everything known of each annotator, as columns; those who stand out first."""
-        return annotator_columns(self.votes_, self.path_, self.t_)
+        check_is_fitted(self)
+        return diagnose(self, q=q, seed=self.random_state or 0).columns()
+
+    def personal(self, annotators: Any) -> Any:
+        """The ranking of an annotator, or of several together, beside the common one."""
+        check_is_fitted(self)
+        return build_frame(personal_ranking(self, annotators).columns(), self.votes_.frame_library)
 
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
         """Write everything this model found as one HTML file that needs no network."""

@@ -1,4 +1,4 @@
-"""Rankings and annotators as columns of plain values, labels first."""
+"""Rankings as columns of plain values, labels first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from prefpath.model.design import Floats, Ints
-from prefpath.path import Path
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 
@@ -72,24 +71,3 @@ def side_clicks(votes: Votes) -> tuple[Floats, Floats, Floats]:
         )
         for side in (1, -1, 0)
     )
-
-
-def annotator_columns(votes: Votes, path: Path, t: float) -> dict[str, Any]:
-    """Annotators, the first to stand out first: votes, clicks, and what the path says of them."""
-    left, right, ties = side_clicks(votes)
-    entered, entered_bias = path.entry_times("deviation"), path.entry_times("position_bias")
-    deviation = path.deviation(t)
-    size = np.sqrt(np.asarray(deviation.multiply(deviation).sum(axis=1))).ravel()
-    order = np.lexsort((-votes.annotator_weight, np.minimum(entered, entered_bias)))
-    columns = {
-        "annotator": votes.annotators,
-        "votes": votes.annotator_weight,
-        "left": left,
-        "right": right,
-        "ties": ties,
-        "position_bias": path.position_bias(t),
-        "deviation": size,
-        "position_bias_entered": entered_bias,
-        "deviation_entered": entered,
-    }
-    return {name: values[order] for name, values in columns.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prefpath import Votes, VoteError, hodge_decompose, plots
-from prefpath.leaderboard import annotator_columns, ranking_columns
+from prefpath import VoteError, Votes, hodge_decompose, plots
+from prefpath.leaderboard import ranking_columns, side_clicks
 from prefpath.plots.tally import deviation_size, pair_tables, top_feature_shares
 from prefpath.votes.graph import connected_components
 
@@ -160,8 +160,15 @@ def test_hodge_energies_of_silence_are_empty_bars():
     assert all(bar.get_width() == 0 for bar in plots.hodge_energies(hodge_decompose(votes)).patches)
 
 
+def clicks_and_entries(votes, path):
+    left, right, ties = side_clicks(votes)
+    entered = path.entry_times("position_bias")
+    columns = {"annotator": votes.annotators, "left": left, "right": right, "ties": ties}
+    return columns | {"position_bias_entered": entered}
+
+
 def test_position_clicks_come_in_the_order_of_popping_up(votes, path, looks_like):
-    people = annotator_columns(votes, path, float(path.times[7]))
+    people = clicks_and_entries(votes, path)
     ax = plots.position_clicks(people, top=4)
     order = np.argsort(people["position_bias_entered"], kind="stable")[:4]
     names = [tick.get_text() for tick in ax.get_yticklabels()]
@@ -172,7 +179,7 @@ def test_position_clicks_come_in_the_order_of_popping_up(votes, path, looks_like
 
 
 def test_position_clicks_leave_out_those_who_never_popped_up(votes, path):
-    people = annotator_columns(votes, path, float(path.times[0]))
+    people = clicks_and_entries(votes, path)
     people["position_bias_entered"] = np.full(votes.n_annotators, np.inf)
     assert len(plots.position_clicks(people).get_yticks()) == 0
 

@@ -60,7 +60,7 @@ class Ballots:
             )
         problem = Problem.build(
             _signed(decisive), loss="bradley-terry", features=features, position_bias=use_position
-        ).with_weight(_trials_of_rows(decisive))
+        ).with_weight(trials_of_rows(decisive))
         trials = problem.target.weight
         return cls(
             votes=decisive,
@@ -133,7 +133,7 @@ def _signed(votes: Votes) -> Votes:
     return replace(votes, choice=np.sign(votes.choice))
 
 
-def _trials_of_rows(votes: Votes) -> NDArray[np.float64]:
+def trials_of_rows(votes: Votes) -> NDArray[np.float64]:
     """Votes behind each row: its weight if all weights are whole, else how often it was given."""
     whole = np.rint(votes.weight)
     if np.allclose(votes.weight, whole, rtol=0.0, atol=1e-9):

@@ -14,7 +14,7 @@ from prefpath.model.design import Floats, Ints
 # A normal prior with standard deviation 10 on the scores: far wider than any real score, yet
 # an item that never lost, or never met the others, keeps a finite one.
 _RIDGE = 0.01
-_DENSE_UP_TO = 2_000
+_DENSE_UP_TO = 64
 _MOST_STEPS = 50
 _TOLERANCE = 1e-8
 _FARTHEST = 30.0
@@ -44,15 +44,18 @@ class CommonModel:
         self._design = _design_matrix(
             self._incidence, ballots.features, known if common_position else None
         )
+        self._last: Floats = np.zeros(self._design.shape[1])
 
     def fit(self, weight: Floats | None = None) -> Consensus:
-        """Fisher scoring from zero; `weight` is of the annotators."""
+        """Fisher scoring from the last fit, or zero; `weight` is of the annotators."""
         ballots = self._ballots
         own = 1.0 if weight is None else weight[ballots.annotator]
         n_pairs = self._design.shape[0]
-        trials = np.bincount(self._place, own * ballots.trials, n_pairs)
-        wins = np.bincount(self._place, own * ballots.wins, n_pairs)
-        coefficient: Floats = np.zeros(self._design.shape[1])
+        trials: Floats = np.zeros(n_pairs)
+        trials += np.bincount(self._place, own * ballots.trials, n_pairs)
+        wins: Floats = np.zeros(n_pairs)
+        wins += np.bincount(self._place, own * ballots.wins, n_pairs)
+        coefficient = self._last.copy()
         for _ in range(_MOST_STEPS):
             margin = np.clip(self._design @ coefficient, -_FARTHEST, _FARTHEST)
             score, information = _score_and_information(ballots, margin, trials, wins)
@@ -61,6 +64,7 @@ class CommonModel:
             coefficient += step / max(1.0, float(np.abs(step).max()) / 2.0)
             if np.abs(step).max() < _TOLERANCE:
                 break
+        self._last = coefficient
         return self._consensus(coefficient, information)
 
     def _consensus(self, coefficient: Floats, information: Floats) -> Consensus:

@@ -221,9 +221,7 @@ def taste_shard(
         start_stream(state, seed, u)
         drawn, as_large = 0, 0
         while drawn < n_draws and as_large < enough:
-            _decide_again(
-                u, design, trials, p, slope, score_error, shaken, state, shift, residual
-            )
+            _decide_again(u, design, trials, p, slope, score_error, shaken, state, shift, residual)
             size = _taste_size(u, design, residual, lean_pull, bend, pull)
             draws[drawn] = size
             drawn += 1

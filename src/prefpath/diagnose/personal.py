@@ -1,0 +1,155 @@
+"""Personal leaderboards: the ranking of an annotator, or of several, beside the common one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prefpath.diagnose.evidence import discordant_share
+from prefpath.errors import VoteError
+from prefpath.model.design import Floats, Ints
+from prefpath.votes import Votes
+from prefpath.votes.encode import BoolArray, Labels
+
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel
+
+
+@dataclass(frozen=True, eq=False)
+class PersonalRanking:
+    """How one annotator, or a group of them, ranks the items at time `t`.
+
+    Attributes
+    ----------
+    annotators : array
+        Whose ranking it is.
+    votes : float
+        Weight of their votes.
+    common, own : array (n_items,)
+        Common scores, and the deviation from them; personal scores are their sum. The
+        deviation of a group is the mean of its members', weighted by votes.
+    shown : array (n_items,)
+        Weight of their votes on each item: where it is 0, nothing of the rank is their own.
+    component : array (n_items,)
+        Ranks hold among items of one component.
+    """
+
+    annotators: Labels
+    items: Labels
+    t: float
+    votes: float
+    common: Floats
+    own: Floats
+    shown: Floats
+    component: Ints
+
+    @property
+    def scores(self) -> Floats:
+        """Personal score of each item."""
+        result: Floats = self.common + self.own
+        return result
+
+    @property
+    def own_share(self) -> float:
+        """How much of the ranking is their own: 0 is the common one, 1 nothing but theirs.
+
+        Of the variance of scores over the items they saw, the deviation's part:
+        `var(own) / (var(common) + var(own))`.
+        """
+        seen = self.shown > 0
+        own, common = float(self.own[seen].var()), float(self.common[seen].var())
+        return own / (own + common) if own > 0 else 0.0
+
+    @property
+    def kendall_distance(self) -> float:
+        """Share of pairs of items they saw that they order otherwise than the common ranking."""
+        seen = self.shown > 0
+        return float(discordant_share(self.common[seen], self.scores[seen]))
+
+    def columns(self) -> dict[str, Any]:
+        """Items from their best to their worst, with the common rank beside."""
+        rank = _ranks(self.scores, self.component)
+        common_rank = _ranks(self.common, self.component)
+        order = np.lexsort((rank, self.component))
+        columns: dict[str, Any] = {
+            "rank": rank,
+            "item": self.items,
+            "score": self.scores,
+            "common_rank": common_rank,
+            "common_score": self.common,
+            "moved": common_rank - rank,
+            "own": self.own,
+            "votes": self.shown,
+        }
+        if self.component.max() > 0:
+            columns["component"] = self.component + 1
+        return {name: values[order] for name, values in columns.items()}
+
+
+def personal_ranking(model: PreferenceModel, annotators: Any) -> PersonalRanking:
+    """The ranking of an annotator, or of a group of annotators, at the chosen time.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        Fitted.
+    annotators : label, or sequence of labels
+        One annotator, or the members of a group.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> crowd = simulate_crowd(2_000, 20, 5, deviants=1, clickers=0, seed=0)
+    >>> model = PreferenceModel(cv=0, n_times=10, t_ratio=20.0).fit(crowd.votes)
+    >>> personal_ranking(model, crowd.deviants[0]).own_share > 0.1
+    True
+    """
+    votes, path, t = model.votes_, model.path_, model.t_
+    members = _member_codes(votes, annotators)
+    weight = votes.annotator_weight[members]
+    if weight.sum() <= 0:
+        raise VoteError(
+            f"{votes.annotators[members[0]]!r} has no votes",
+            expected="at least one vote of the annotators asked for",
+        )
+    mean = (weight / weight.sum()) @ path.deviation(t)[members].toarray()
+    return PersonalRanking(
+        annotators=votes.annotators[members],
+        items=votes.items,
+        t=t,
+        votes=float(weight.sum()),
+        common=path.scores(t),
+        own=mean if path.features is None else path.features @ mean,
+        shown=_shown_to(votes, members),
+        component=np.asarray(model.component_, dtype=np.int64),
+    )
+
+
+def _member_codes(votes: Votes, annotators: Any) -> Ints:
+    """Codes of the annotators named; each counts once."""
+    several = isinstance(annotators, Sequence | np.ndarray) and not isinstance(annotators, str)
+    labels = list(annotators) if several else [annotators]
+    if not labels:
+        raise VoteError("no annotator is named", expected="at least one annotator")
+    return np.unique([votes.annotator_code(label) for label in labels]).astype(np.int64)
+
+
+def _shown_to(votes: Votes, members: Ints) -> Floats:
+    """Weight of the members' votes on each item."""
+    chosen: BoolArray = np.isin(votes.annotator, members)
+    shown: Floats = np.zeros(votes.n_items)
+    for side in (votes.left, votes.right):
+        shown += np.bincount(side[chosen], votes.weight[chosen], votes.n_items)
+    return shown
+
+
+def _ranks(scores: Floats, component: Ints) -> Ints:
+    """Rank within each component, 1 the best."""
+    order = np.lexsort((-scores, component))
+    starts = np.searchsorted(component[order], component[order])
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = 1 + np.arange(len(order)) - starts
+    return rank
