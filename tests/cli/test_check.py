@@ -36,7 +36,7 @@ def votes(tmp_path: Path) -> Path:
 def test_the_panel_and_how_it_was_read(votes: Path) -> None:
     result = run(str(votes))
     assert result.returncode == 0
-    assert "3 votes by 2 annotators on 2 items, 1 pairs" in result.stdout
+    assert "votes 3, annotators 2, items 2, pairs 1" in result.stdout
     for name in ("one scale", "never won", "sides chosen", "circles"):
         assert name in result.stdout
     assert "read as canonical votes" in result.stderr

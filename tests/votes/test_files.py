@@ -93,6 +93,12 @@ def test_nothing_there(tmp_path: Path, name: str) -> None:
         read_votes(tmp_path / name)
 
 
+@pytest.mark.parametrize("path", ["", "x" * 5000, "a\0b", "https://example.com/votes.csv"])
+def test_what_is_no_path(path: str) -> None:
+    with pytest.raises(VoteError, match="the path of a file"):
+        read_votes(path)
+
+
 def test_a_file_name_with_brackets_and_quotes_is_no_pattern(tmp_path: Path) -> None:
     path = tmp_path / "it's [1]*.csv"
     path.write_text(HEADER + BODY)

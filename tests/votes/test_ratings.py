@@ -126,8 +126,10 @@ def test_an_item_rated_twice_is_not_compared_with_itself() -> None:
 
 
 def test_nothing_to_compare() -> None:
-    with pytest.raises(VoteError, match="no annotator rated two items differently"):
-        ratings_to_votes(FRAME.assign(rating=3))
+    for rating in (3, None):
+        for cap in (None, 2):
+            with pytest.raises(VoteError, match="no annotator rated two items differently"):
+                ratings_to_votes(FRAME.assign(rating=rating), pairs_per_annotator=cap)
 
 
 def test_too_many_pairs_ask_for_a_cap(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,22 +52,27 @@ def find_files(path: str | Path) -> list[Path]:
     VoteError
         There are none.
     """
-    if "\0" in str(path):
-        raise VoteError("a path cannot contain a NUL character")
+    expected = "the path of a file, of a folder, or a pattern such as votes/*.csv"
+    try:
+        found = _matching_files(str(path)) if str(path) else []
+    except (OSError, ValueError) as error:  # a name too long, a NUL character, a broken disk
+        raise VoteError(f"{error}", expected=expected) from error
+    if not found:
+        raise VoteError(
+            f"there is no file of votes at {path}",
+            expected=f"{expected}; names end in {', '.join(_FORMATS)}, or these with .gz or .zst",
+        )
+    return found
+
+
+def _matching_files(path: str) -> list[Path]:
     there = Path(path)
     if there.is_file():
         return [there]
     if there.is_dir():
-        found = sorted(file for file in there.rglob("*") if _is_part(file))
-        expected = f"files that end in {', '.join(_FORMATS)}, or these with .gz or .zst"
-    else:
-        names = glob.glob(str(path), recursive=True)  # noqa: PTH207 (Path.glob takes no root)
-        found = sorted(Path(name) for name in names)
-        found = [file for file in found if file.is_file()]
-        expected = "the path of a file, of a folder, or a pattern such as votes/*.csv"
-    if not found:
-        raise VoteError(f"there is no file of votes at {path}", expected=expected)
-    return found
+        return sorted(file for file in there.rglob("*") if _is_part(file))
+    names = glob.glob(path, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    return sorted(file for file in map(Path, names) if file.is_file())
 
 
 def format_of(file: Path) -> Format:
@@ -170,7 +175,9 @@ def _scan_json(name: str, files: Sequence[Path], database: Database) -> Source:
     compressions = {_compression(file) for file in files}
     if len(compressions) > 1:
         raise VoteError("some parts are compressed and some are not", expected="all or none")
-    given = f"{_file_list(files)}, compression = '{compressions.pop()}'"
+    # DuckDB's readers differ in what they call a file that is not compressed.
+    compression = compressions.pop().replace("none", "uncompressed")
+    given = f"{_file_list(files)}, compression = '{compression}'"
     described = database.rows(
         f"DESCRIBE SELECT * FROM read_json({given}, union_by_name = true, sample_size = -1)"
     )

@@ -113,6 +113,8 @@ def draw_pairs(
     ([2, 2], [0, 1])
     """
     place = np.arange(len(annotator))
+    if not len(place):
+        return place, place
     new_annotator = np.diff(annotator, prepend=-1) != 0
     new_rating = new_annotator | (np.diff(rating, prepend=np.nan) != 0)
     first = np.maximum.accumulate(np.where(new_annotator, place, 0))
