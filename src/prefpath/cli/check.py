@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefpath.cli import reading
 from prefpath.cli.app import app, console, print_json
+from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.votes import Votes
 
@@ -18,55 +17,15 @@ _MARKS = {"passed": "[green]passed[/]", "warn": "[yellow]warn[/]", "fail": "[red
 
 
 @app.command()
-def check(
-    votes: reading.Source,
-    annotator: reading.Annotator = None,
-    left: reading.Left = None,
-    right: reading.Right = None,
-    choice: reading.Choice = None,
-    weight: reading.Weight = None,
-    group: reading.Group = None,
-    annotators: reading.Annotators = None,
-    dialect: reading.DialectOption = None,
-    ties: reading.TiesOption = reading.Ties.half,
-    both_bad: reading.BothBadOption = reading.BothBad.tie,
-    unknown: reading.UnknownOption = reading.Unknown.error,
-    position_known: reading.Position = None,
-    grades: reading.GradesOption = None,
-    baseline: reading.Baseline = None,
-    pairs_per_annotator: reading.Pairs = None,
-    seed: Annotated[int, typer.Option(help="Of the draw of pairs.")] = 0,
-    memory_limit: reading.MemoryLimit = "1GB",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+@takes_votes
+def check(votes: Votes, seed: Seed = 0, json: Json = False) -> None:  # noqa: ARG001
     """Check whether votes can carry a ranking: connections, sides, circles, with advice.
 
     The exit code is 1 if a check fails, 2 if the votes cannot be read.
     """
-    read = reading.load_votes(
-        votes,
-        quiet=json,
-        annotator=annotator,
-        left=left,
-        right=right,
-        choice=choice,
-        weight=weight,
-        group=group,
-        annotators=annotators,
-        dialect=dialect,
-        ties=ties.value,
-        both_bad=both_bad.value,
-        unknown=unknown.value,
-        position_known=position_known,
-        grades=grades.value if grades else None,
-        baseline=baseline,
-        pairs_per_annotator=pairs_per_annotator,
-        seed=seed,
-        memory_limit=memory_limit,
-    )
-    panel = trust_panel(read)
+    panel = trust_panel(votes)
     if json:
-        print_json(_as_json(read, panel))
+        print_json(_as_json(votes, panel))
     else:
         _show(panel)
     if panel.status == "fail":

@@ -33,14 +33,13 @@ class ItemFeatures:
         check_features(self.matrix, len(self.items))
 
     def of(self, items: Labels) -> Floats:
-        """Features of some items, in their order; items without features are named."""
+        """Features of some items, in their order; items without features are all named."""
         row = {label: k for k, label in enumerate(self.items.tolist())}
         missing = [label for label in items.tolist() if label not in row]
         if missing:
-            shown = ", ".join(repr(label) for label in missing[:10])
+            named = ", ".join(repr(label) for label in missing)
             raise VoteError(
-                f"{len(missing)} of {len(items):,} items have no features: {shown}"
-                + (" and more" if len(missing) > 10 else ""),
+                f"{len(missing)} of {len(items):,} items have no features: {named}",
                 expected="a row of features for every item in the votes",
                 remedy="add these items to the table, or drop their votes",
             )
