@@ -59,8 +59,8 @@ def check_outcome(votes: Votes, name: str, side: float, what: str, end: str) -> 
         name,
         "warn",
         f"{what} by {counted(~happened, 'item')}: {named(votes.items[~happened])}",
-        f"these items stand {end} for certain, but how far is unknown: compare them with their "
-        "nearest neighbours",
+        f"nothing in the votes keeps their scores from being arbitrarily {end}: compare them "
+        "more, with their nearest neighbours",
         tuple(votes.items[~happened].tolist()),
     )
 
