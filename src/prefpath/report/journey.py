@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 BAND_QUANTILES = (0.5, 0.9, 0.99)
 """What the bands of a large crowd show: the middle annotator, nine in ten, 99 in 100."""
 
+_JUST_BEFORE = 0.95
+
 
 @dataclass(frozen=True, eq=False)
 class Journey:
@@ -25,7 +27,7 @@ class Journey:
     Attributes
     ----------
     times : array (n_times,)
-        The path's knots and the chosen time.
+        A time just before anybody pops up, the path's knots, and the chosen time.
     chosen : int
         Position of the chosen time.
     scores : array (n_times, n_items shown)
@@ -61,7 +63,7 @@ class Journey:
 def gather_journey(model: PreferenceModel, item_codes: Ints, annotator_codes: Ints) -> Journey:
     """Read the path at its knots and at the chosen time; one pass, for crowds of any size."""
     path = model.path_
-    times = np.union1d(path.times, [model.t_])
+    times = np.union1d(path.times, [_social_time(path), model.t_])
     states = [_State.at(path, float(t), item_codes, annotator_codes) for t in times]
     error, spread = _errors(model, times)
     return Journey(
@@ -79,6 +81,12 @@ def gather_journey(model: PreferenceModel, item_codes: Ints, annotator_codes: In
         error_se=spread,
         criterion="mismatch" if model.cv_ is None else model.cv_.criterion,
     )
+
+
+def _social_time(path: Path) -> float:
+    """A time at which nobody stands out: the first knot is where the first one pops up."""
+    first = float(path.times[0])
+    return first if path.active_count(first) == (0, 0) else _JUST_BEFORE * first
 
 
 @dataclass(frozen=True, eq=False)
