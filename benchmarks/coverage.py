@@ -24,20 +24,21 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm, rankdata
 
 from prefpath import PreferenceModel, VoteWarning, simulate_crowd
+from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import gather_evidence
 from prefpath.inference.intervals import CommonScores, estimate_common
 from prefpath.inference.ranks import rank_intervals
-from prefpath.inference.sandwich import cluster_covariance
+from prefpath.inference.sandwich import annotator_gradients, as_rows
 from prefpath.model.problem import Problem
 from prefpath.simulate.draw import Truth, draw_votes
 from prefpath.simulate.labels import make_labels
 from prefpath.simulate.simulation import Simulation
 from prefpath.votes.graph import connected_components
-from scipy import sparse
 
 LEVEL = 0.95
 COLUMNS = ("naive", "held", "sandwich", "bootstrap", "average", "ranks")
@@ -127,12 +128,17 @@ def repeat_once(crowd: Crowd, seed: int, n_resamples: int) -> dict[str, float]:
     component = connected_components(drawn.votes)
     ours = estimate_common(problem, model.path_, model.t_, component).about_average()
     drawn_again = estimate_common(
-        problem, model.path_, model.t_, component, method="bootstrap", n_resamples=n_resamples,
+        problem,
+        model.path_,
+        model.t_,
+        component,
+        method="bootstrap",
+        n_resamples=n_resamples,
         n_threads=1,
     ).about_average()
     truth = drawn.scores - drawn.scores.mean()
     error = ours.score - truth
-    naive, held = _deviations_held(problem, model, component)
+    naive, held = deviations_held(problem, model, component)
     reach = norm.isf((1 - LEVEL) / 2)
     return {
         "slope": float(error @ truth / (truth @ truth)),
@@ -164,17 +170,19 @@ def _position_held(model: PreferenceModel, truth: float) -> float:
     return float(effect["low"] <= truth <= effect["high"])
 
 
-def _deviations_held(
+def deviations_held(
     problem: Problem, model: PreferenceModel, component: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors from the whole Hessian, unclustered and clustered, about the average."""
-    clustered = cluster_covariance(gather_evidence(problem, model.path_, model.t_, component))
-    whole, gradient = clustered.consensus.inverse, clustered.gradient
+    evidence = gather_evidence(problem, model.path_, model.t_, component)
+    consensus = fit_consensus(evidence)
+    gradient = as_rows(evidence, *annotator_gradients(evidence, consensus.coefficient))
     n = problem.votes.n_annotators
     meat = (gradient.T @ gradient).toarray() * n / (n - 1)
     phi = np.eye(problem.votes.n_items) if problem.features is None else problem.features
     phi = phi - phi.mean(axis=0)
     columns = slice(0, problem.n_common)
+    whole = consensus.inverse
     forms = (whole[columns, columns], (whole @ meat @ whole)[columns, columns])
     naive, held = (np.sqrt(np.diag(phi @ form @ phi.T)) for form in forms)
     return naive, held

@@ -1,16 +1,23 @@
-"""How much of a change in the common part an annotator's own part would take up.
+"""What an annotator with a part of their own still says about the common score.
 
-An annotator with a deviation of their own says little about the common score: had the common
-score been a little higher, their deviation would have come out lower. Once entered, an own
-part follows `beta' = -kappa * grad L`; linearised, a shift of the common part by d has moved
-it after a time s by about `-(1 - exp(-kappa s A / m)) d`, where A is the annotator's Hessian. With
-`G(x) = (1 - exp(-x)) / x`, what is left of the annotator's curvature for the common part is
+Had the common score been a little higher, a deviation would have come out lower: an active
+annotator is weak evidence, not the full one that never varies which holding the deviation
+fixed would make of them (intervals then shrink to nothing along the path).
 
-    A_cc - A_co D G(D A_oo D) D A_oc,      D = diag(sqrt(kappa s / m)),
+The dual variable `z_u(t)` is the integral of minus annotator u's gradient over the path, so
+`-m z_u / t` is their gradient averaged over it, and `z = subgradient + beta / kappa`: over
+time, each point of the path balances the loss against the penalty at the rate 1 / t. By that
+balance an active annotator pulls on the common part with
 
-all of it on entering, nothing in the end (c: common, o: own coefficients that are active).
-Holding the deviations fixed instead would count these annotators as full evidence that never
-varies: intervals shrink to nothing along the path.
+    -(m / t) (threshold * beta / ||beta|| + beta / kappa)               (group penalty)
+
+however far away they are, as in a spatial median, and of their curvature A there is left
+
+    A_cc - A_co (A_oo + R)^-1 A_oc,
+    R = (m / t) (threshold * (1 - beta beta^T / ||beta||^2) / ||beta|| + 1 / kappa),
+
+c being the common and o their own active coefficients. With the l1 penalty the subgradient is
+the sign of each active coefficient, which has no curvature.
 """
 
 from __future__ import annotations
@@ -19,8 +26,6 @@ import numpy as np
 
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Codes, Floats, Ints
-
-_TINY = 1e-12
 
 
 def annotator_coefficients(evidence: Evidence, u: int) -> Ints:
@@ -62,34 +67,56 @@ def left_for_common(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     """Curvature of annotator u in the common coefficients they touch, own part re-estimated."""
     hessian = own_hessian(evidence, u, coefficient)
     shared = np.arange(len(annotator_coefficients(evidence, u)))
-    rate = _rates(evidence, u, len(hessian))
-    own = np.flatnonzero(rate > 0)
+    own = np.flatnonzero(_is_own(evidence, u))
     full = hessian[np.ix_(shared, shared)]
-    if not len(own):
-        return full
-    root = np.sqrt(rate[own])
-    value, vector = np.linalg.eigh(root[:, None] * hessian[np.ix_(own, own)] * root)
-    value = np.maximum(value, 0.0)
-    taken = np.where(value > _TINY, -np.expm1(-value) / np.maximum(value, _TINY), 1.0)
-    across = hessian[np.ix_(shared, own)] * root @ vector
-    result: Floats = full - (across * taken) @ across.T
+    inner = hessian[np.ix_(own, own)] + _penalty_curvature(evidence, u)[np.ix_(own, own)]
+    across = hessian[np.ix_(own, shared)]
+    result: Floats = full - across.T @ np.linalg.solve(inner, across)
     return result
 
 
-def _rates(evidence: Evidence, u: int, size: int) -> Floats:
-    """`kappa s / m` for each of u's own coefficients that is active, else 0."""
+def balanced_pull(evidence: Evidence, u: int, gradient: Floats, sideways: float) -> Floats:
+    """u's gradient in their block and position with what the penalty balances put in.
+
+    Coefficients that are not active keep the gradient itself.
+    """
     path, problem = evidence.path, evidence.problem
-    rate = np.zeros(size)
-    own = evidence.own[path.blocks[u] : path.blocks[u + 1]]
-    if own.any():
-        chosen = np.ones(len(own), dtype=bool) if problem.penalty.group else own != 0.0
-        rate[:-1][chosen] = max(evidence.t - path.entered[u], 0.0)
-    if evidence.own_bias[u] != 0.0:
-        rate[-1] = max(evidence.t - path.entered_bias[u], 0.0)
-    return rate * (problem.kappa / problem.total_weight)
+    own, bias = _own_block(evidence, u), evidence.own_bias[u]
+    threshold, side = problem.deviation_threshold[u], problem.position_threshold[u]
+    direction = own / max(float(np.linalg.norm(own)), 1e-300)
+    if not problem.penalty.group:
+        direction = np.sign(own)
+    dual = np.append(
+        threshold * direction + own / path.kappa,
+        side * np.sign(bias) + bias / path.kappa if bias else 0.0,
+    )
+    return np.where(
+        _is_own(evidence, u), -evidence.penalty_rate * dual, np.append(gradient, sideways)
+    )
+
+
+def _penalty_curvature(evidence: Evidence, u: int) -> Floats:
+    own = _own_block(evidence, u)
+    size = float(np.linalg.norm(own))
+    curvature = np.eye(len(own) + 1) / evidence.path.kappa
+    if evidence.problem.penalty.group and size > 0:
+        direction = own / size
+        tangent = np.eye(len(own)) - np.outer(direction, direction)
+        curvature[:-1, :-1] += evidence.problem.deviation_threshold[u] / size * tangent
+    return evidence.penalty_rate * curvature
+
+
+def _is_own(evidence: Evidence, u: int) -> Codes:
+    """Which of u's block and position is active (1) and which is not (0)."""
+    own = _own_block(evidence, u)
+    active = np.full(len(own), own.any()) if evidence.problem.penalty.group else own != 0.0
+    return np.append(active, evidence.own_bias[u] != 0.0).astype(np.int32)
+
+
+def _own_block(evidence: Evidence, u: int) -> Floats:
+    return evidence.own[evidence.path.blocks[u] : evidence.path.blocks[u + 1]]
 
 
 def _own_scores(evidence: Evidence, u: int, seen: Codes) -> Floats:
-    own = evidence.own[evidence.path.blocks[u] : evidence.path.blocks[u + 1]]
-    phi = evidence.problem.features
+    own, phi = _own_block(evidence, u), evidence.problem.features
     return own if phi is None else phi[seen] @ own

@@ -105,7 +105,9 @@ def _draw_annotators(
 def _solve_block(evidence: Evidence, clustered: Clustered, times: Floats) -> Floats:
     follows = times * ~evidence.active[:, None]
     total, pull = pooled_target(evidence, follows)
+    # Less what they add up to once each: at the consensus itself nothing pulls.
     own = clustered.gradient.T @ (times * evidence.active[:, None])
+    own -= np.asarray(clustered.gradient.sum(axis=0))[:, None]
     result = np.empty((times.shape[1], evidence.n_coefficients))
     for r in range(times.shape[1]):
         weight = np.ascontiguousarray(total[:, r])

@@ -69,6 +69,11 @@ class Evidence:
     def n_coefficients(self) -> int:
         return len(self.coefficient)
 
+    @property
+    def penalty_rate(self) -> float:
+        """`m / t`: what a unit of penalty weighs against the summed loss at time t."""
+        return self.problem.total_weight / self.t
+
     @cached_property
     def free(self) -> BoolArray:
         """Coefficients the votes bound (only with a score for each item: those of its items)."""
@@ -120,7 +125,7 @@ def gather_evidence(problem: Problem, path: Path, t: float, component: CodeArray
     return Evidence(
         problem=usable,
         path=path,
-        t=t,
+        t=min(t, float(path.times[-1])),  # the path stays where it ends
         coefficient=coefficient,
         own=own,
         own_bias=own_bias,

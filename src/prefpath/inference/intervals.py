@@ -42,7 +42,7 @@ class CommonScores:
     bounded : array of bool (n_items,)
         False where the votes allow any score, however high or low.
     degrees_of_freedom : float
-        Of the t distribution: the effective number of annotators less one.
+        Of the t distribution: the number of annotators less one.
     draws : array (n_resamples, n_items) or None
         Scores in each resample.
     common_position, position_error : float or None

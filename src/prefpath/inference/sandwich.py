@@ -17,6 +17,7 @@ from scipy import sparse
 
 from prefpath.inference.absorption import (
     annotator_coefficients,
+    balanced_pull,
     left_for_common,
     own_hessian,
 )
@@ -57,13 +58,14 @@ class Clustered:
     covariance : array
         Clustered by annotator.
     unclustered : array
-        As if every vote were drawn by itself.
+        As if every vote were drawn by itself and the annotators' own parts were known: no
+        estimate is better.
     gradient : sparse array (n_annotators, n_coefficients)
-        Each annotator's gradient at the consensus.
+        Each annotator's pull at the consensus.
     held : array
         Curvature of the active annotators together, own parts re-estimated.
     degrees_of_freedom : float
-        Annotators that count, less one: Kish's effective number by leverage.
+        Annotators less one, as the jackknife's covariance wants (Hansen 2025).
     """
 
     consensus: Consensus
@@ -80,15 +82,15 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
     consensus = fit_consensus(evidence)
     held = _active_curvature(evidence, consensus.coefficient)
     bread = invert(evidence, _follower_curvature(evidence, consensus.coefficient) + held)
-    blocks, sideways = _gradients(evidence, consensus.coefficient)
-    gradient = _as_rows(evidence, blocks, sideways)
-    share = _remove_leverage(evidence, consensus.coefficient, bread, blocks, sideways)
-    corrected = _as_rows(evidence, blocks, sideways)
-    present = share > 0
-    n_present = int(present.sum())
-    meat = (corrected.T @ corrected).toarray() * ((n_present - 1) / max(n_present, 1))
-    effective = share.sum() ** 2 / max(float((share**2).sum()), 1e-300)
-    unclustered = _dispersion(evidence, consensus.coefficient) * bread
+    blocks, sideways = _pulls(evidence, consensus.coefficient)
+    gradient = as_rows(evidence, blocks, sideways)
+    _remove_leverage(evidence, consensus.coefficient, bread, blocks, sideways)
+    corrected = as_rows(evidence, blocks, sideways)
+    n_present = int(np.count_nonzero(np.diff(evidence.problem.design.cells)))
+    drift = np.asarray(corrected.sum(axis=0)) / max(n_present, 1)
+    meat = (corrected.T @ corrected).toarray() - n_present * np.outer(drift, drift)
+    meat *= (n_present - 1) / max(n_present, 1)
+    unclustered = _dispersion(evidence, consensus.coefficient) * consensus.inverse
     # One annotator cannot show how annotators differ: their votes are then all there is.
     alone = n_present < 2
     return Clustered(
@@ -98,7 +100,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
         unclustered=unclustered,
         gradient=gradient,
         held=held,
-        degrees_of_freedom=np.inf if alone else max(float(effective) - 1.0, 1.0),
+        degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )
 
 
@@ -117,7 +119,7 @@ def _active_curvature(evidence: Evidence, coefficient: Floats) -> Floats:
     return total
 
 
-def _gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]:
+def annotator_gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]:
     """Gradient of every annotator's summed loss in their block and in the position."""
     problem = evidence.problem
     blocks, sideways = np.zeros_like(evidence.own), np.zeros_like(evidence.own_bias)
@@ -137,7 +139,18 @@ def _gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]
     return blocks, sideways
 
 
-def _as_rows(evidence: Evidence, blocks: Floats, sideways: Floats) -> sparse.csr_array:
+def _pulls(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]:
+    """The same with the balance of the penalty put in for the active."""
+    blocks, sideways = annotator_gradients(evidence, coefficient)
+    ends = evidence.problem.design.blocks
+    for u in active_annotators(evidence):
+        block = slice(int(ends[u]), int(ends[u + 1]))
+        pull = balanced_pull(evidence, int(u), blocks[block], float(sideways[u]))
+        blocks[block], sideways[u] = pull[:-1], pull[-1]
+    return blocks, sideways
+
+
+def as_rows(evidence: Evidence, blocks: Floats, sideways: Floats) -> sparse.csr_array:
     """Annotators' gradients as the rows of a sparse matrix over the common coefficients."""
     problem = evidence.problem
     design, n_annotators = problem.design, problem.votes.n_annotators
@@ -155,8 +168,8 @@ def _tiled(width: int, times: int) -> Ints:
 
 def _remove_leverage(
     evidence: Evidence, coefficient: Floats, bread: Floats, blocks: Floats, sideways: Floats
-) -> Floats:
-    """Correct the gradients in place; return every annotator's share of what is known."""
+) -> None:
+    """Put each annotator's pull as it is where they had no say, in place."""
     problem = evidence.problem
     share = np.zeros(problem.votes.n_annotators)
     _remove_little_leverage(
@@ -176,8 +189,7 @@ def _remove_leverage(
     )
     exactly = np.flatnonzero(evidence.active | (share >= _EXACT_FROM))
     for u in exactly:
-        share[u] = _remove_exactly(evidence, coefficient, bread, int(u), blocks, sideways)
-    return share
+        _remove_exactly(evidence, coefficient, bread, int(u), blocks, sideways)
 
 
 def _remove_exactly(
@@ -187,7 +199,7 @@ def _remove_exactly(
     u: int,
     blocks: Floats,
     sideways: Floats,
-) -> float:
+) -> None:
     problem = evidence.problem
     touched = annotator_coefficients(evidence, u)
     block = slice(int(problem.design.blocks[u]), int(problem.design.blocks[u + 1]))
@@ -205,7 +217,6 @@ def _remove_exactly(
     blocks[block] = corrected[: block.stop - block.start]
     if problem.common_position:
         sideways[u] = corrected[-1]
-    return float(np.trace(moved))
 
 
 def _dispersion(evidence: Evidence, coefficient: Floats) -> float:
