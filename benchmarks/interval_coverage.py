@@ -1,7 +1,7 @@
 """How often 95 % intervals hold the truth, on simulated crowds whose annotators differ.
 
-    python benchmarks/coverage.py            # the table of docs/intervals.md
-    python benchmarks/coverage.py --quick    # under a minute: a smaller one
+    python benchmarks/interval_coverage.py            # the table of docs/intervals.md
+    python benchmarks/interval_coverage.py --quick    # under a minute: a smaller one
 
 Every crowd is drawn anew each time, tastes and all; t is chosen by cross-validation. Columns:
 
