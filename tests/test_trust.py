@@ -99,6 +99,10 @@ def test_a_dominant_annotator() -> None:
     check = trust_panel(votes)["many voices"]
     assert (check.status, check.concerned) == ("warn", ("boss",))
     assert "67%" in check.finding
+    long = Votes.from_arrays(
+        np.array(["boss" * 9] * 8 + ["a", "b"], dtype=object), ["x"] * 10, ["y"] * 10, [1] * 10
+    )
+    assert trust_panel(long)["many voices"].concerned == ("boss" * 9,)
     alone = trust_panel(healthy(annotator=["boss"] * 3000))["many voices"]
     assert alone.finding == "there is only one annotator"
 

@@ -10,7 +10,7 @@ from prefpath.trust.annotators import (
     check_orders_of_pairs,
     check_ties,
     check_votes_per_annotator,
-    orders_of_pairs,
+    count_orders,
 )
 from prefpath.trust.circles import check_circles
 from prefpath.trust.items import (
@@ -37,11 +37,12 @@ def trust_panel(votes: Votes) -> TrustPanel:
     >>> panel["one scale"].finding
     'the items fall into 2 groups that were never compared with each other'
     """
+    orders = count_orders(votes)
     return TrustPanel(
         n_votes=votes.n_votes,
         n_annotators=votes.n_annotators,
         n_items=votes.n_items,
-        n_pairs=len(orders_of_pairs(votes)[0]),
+        n_pairs=orders.n_pairs,
         checks=(
             check_left_out(votes),
             check_one_scale(votes),
@@ -52,7 +53,7 @@ def trust_panel(votes: Votes) -> TrustPanel:
             check_votes_per_annotator(votes),
             check_dominance(votes),
             check_ties(votes),
-            check_orders_of_pairs(votes),
+            check_orders_of_pairs(orders),
             check_one_order(votes),
             check_one_side(votes),
             check_circles(votes),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
-from prefpath.votes.encode import BoolArray, IntArray
+from prefpath.votes.encode import BoolArray, IntArray, plain_label
 from prefpath.votes.graph import saw_one_order
 from prefpath.votes.origin import rows_left_out
 
@@ -64,7 +66,7 @@ def check_dominance(votes: Votes) -> TrustCheck:
         "warn",
         finding,
         "the common ranking is mostly this annotator's: weigh the votes, or look without them",
-        (votes.annotators[first].item(),),
+        (plain_label(votes.annotators[first]),),
     )
 
 
@@ -81,16 +83,36 @@ def check_ties(votes: Votes) -> TrustCheck:
     )
 
 
-def check_orders_of_pairs(votes: Votes) -> TrustCheck:
-    forward, backward = orders_of_pairs(votes)
-    positioned = forward | backward
+class OrdersSeen(NamedTuple):
+    """How many pairs were compared, with a known order, and in both orders."""
+
+    n_pairs: int
+    n_ordered: int
+    n_both: int
+
+
+def count_orders(votes: Votes) -> OrdersSeen:
+    """Count the pairs and the orders they were shown in."""
+    left, right = votes.left.astype(np.int64), votes.right.astype(np.int64)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    known = votes.position_known
+    shown = _distinct(left[known] * votes.n_items + right[known])
+    mirrored = shown % votes.n_items * votes.n_items + shown // votes.n_items
+    n_both = int(np.isin(mirrored, shown, assume_unique=True).sum()) // 2
+    return OrdersSeen(len(_distinct(low * votes.n_items + high)), len(shown) - n_both, n_both)
+
+
+def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
     name = "both orders"
-    if not positioned.any():
-        return TrustCheck(name, "warn", "no vote says which item was on the left",
-                          "position bias cannot be estimated from these votes")  # fmt: skip
-    both = int((forward & backward).sum())
-    finding = f"{both:,} of {int(positioned.sum()):,} pairs were shown in both orders"
-    if both >= FEW_PAIRS_IN_BOTH_ORDERS * positioned.sum():
+    if not orders.n_ordered:
+        return TrustCheck(
+            name,
+            "warn",
+            "no vote says which item was on the left",
+            "position bias cannot be estimated from these votes",
+        )
+    finding = f"{orders.n_both:,} of {orders.n_ordered:,} pairs were shown in both orders"
+    if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
         return TrustCheck(name, "passed", finding)
     return TrustCheck(
         name,
@@ -142,12 +164,7 @@ def _votes_of_annotators(votes: Votes, mask: BoolArray | None = None) -> IntArra
     return np.bincount(votes.annotator, count, votes.n_annotators).astype(np.int64)
 
 
-def orders_of_pairs(votes: Votes) -> tuple[BoolArray, BoolArray]:
-    """For each compared pair, whether it was seen in one order and in the other."""
-    low, high = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
-    _, pair = np.unique(low.astype(np.int64) * votes.n_items + high, return_inverse=True)
-    n_pairs = int(pair.max()) + 1
-    forward, backward = np.zeros(n_pairs, dtype=bool), np.zeros(n_pairs, dtype=bool)
-    forward[pair[votes.position_known & (votes.left == low)]] = True
-    backward[pair[votes.position_known & (votes.left == high)]] = True
-    return forward, backward
+def _distinct(key: IntArray) -> IntArray:
+    """Distinct keys in order; by sorting, far faster than `np.unique` for millions of them."""
+    key.sort()
+    return key[np.diff(key, prepend=-1) != 0]
