@@ -21,6 +21,7 @@ from prefpath.solver.waiting import (
     pair_spread,
     panel_slope,
     refresh,
+    surely_waiting_until,
 )
 
 _FIRST_CAPACITY = 256
@@ -56,6 +57,10 @@ class Crowd:
         )
         self._knot: tuple[float, Floats] | None = None
         self._scratch = [make_scratch(problem.design, 0)]
+
+    def nobody_enters_before(self) -> float:
+        """Time before which no annotator can pop up, however they vote."""
+        return surely_waiting_until(self.waiting.share, self.rule, self._limits)
 
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""

@@ -31,6 +31,8 @@ TOLERANCE = 1e-2
 _LONGEST_SHARE_OF_T = 0.1
 _STEPS_BETWEEN_ESTIMATES = 20
 _MOST_STEPS = 200_000
+# A step ends just past the next corner if that lies within reach of it.
+_TOO_NEAR, _CORNER_REACH, _JUST_PAST = 0.02, 1.2, 1.0001
 _SHARE_TO_SEE = 0.1
 
 
@@ -88,7 +90,7 @@ class FlowSolver:
         self.time = 0.0
         self.y = self.slope.first_point()
         self.f = self.slope.at(self.y)
-        self.theta = self.slope.theta.copy()
+        self.theta = self.slope.theta_of(self.y)
         self.last: StepEnds | None = None
         self._radius = self.slope.spectral_radius(self.y, self.f)
         self._radius_age = 0
@@ -155,10 +157,12 @@ class FlowSolver:
     def _advance(self) -> None:
         """One accepted step."""
         for _ in range(_MOST_STEPS):
-            step = min(self._step, longest_step(self._radius))
-            if self.time > 0:
-                step = min(step, max(_LONGEST_SHARE_OF_T * self.time, 1.0 / self._radius))
+            step = min(self._step, self._longest_step())
             self._activate(self.crowd.about_to_enter(self.time, step, self._theta_slope()))
+            corner = self.slope.next_corner(self.y, self.f)
+            at_corner = _TOO_NEAR * step < corner.after < _CORNER_REACH * step
+            if at_corner:
+                step = _JUST_PAST * corner.after
             ends, error = self._try(step)
             factor = 0.8 * max(error, 1e-10) ** (-1.0 / 3.0)
             if error > 1.0:
@@ -172,10 +176,21 @@ class FlowSolver:
                 self._activate(missed)
                 continue
             self._accept(ends)
-            grow = 5.0 if self.work.rejected == 0 and self.work.steps < 5 else 2.0
-            self._step = step * min(max(factor, 0.2), grow)
+            if at_corner:
+                self._step = min(max(self._step, step), corner.relaxation)
+            else:
+                self._step = step * min(max(factor, 0.2), 2.0)
             return
         raise SettingError("the path cannot be followed: its steps became too short")
+
+    def _longest_step(self) -> float:
+        """The longest step that is stable and does not outrun the watch over who waits."""
+        stable = longest_step(self._radius)
+        if self.time == 0.0:
+            return min(stable, self.crowd.nobody_enters_before())
+        # A minimised common part has no time of its own: only the annotators have.
+        relaxation = 0.0 if self.slope.minimiser is not None else 1.0 / self._radius
+        return min(stable, max(_LONGEST_SHARE_OF_T * self.time, relaxation))
 
     def _try(self, step: float) -> tuple[StepEnds, float]:
         n_stages = stages_needed(step, self._radius)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from prefpath.solver.flow import Work
 
 _RADIUS_SAFETY = 1.2
+
+
+class Corner(NamedTuple):
+    """How long until a position bias enters, and how long it then takes to its value."""
+
+    after: float
+    relaxation: float
 
 
 class Slope:
@@ -150,6 +157,25 @@ class Slope:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
         return max(_RADIUS_SAFETY * radius, 1e-12)
+
+    def next_corner(self, y: Floats, f: Floats) -> Corner:
+        """When the next active annotator's position bias leaves zero, along its slope.
+
+        A bias answers to all votes of its annotator at once, so it runs to its value within a
+        moment of entering: the sharpest corners of a path. Steps end there instead of failing
+        across them.
+        """
+        active = self.crowd.active
+        if not len(active.who):
+            return Corner(np.inf, np.inf)
+        at = active.at[1:] - 1
+        z, slope = y[at], f[at]
+        threshold = self.problem.position_threshold[active.who]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            after = (threshold - np.sign(slope) * z) / np.abs(slope)
+        after = np.where((np.abs(z) < threshold) & (slope != 0.0), after, np.inf)
+        first = int(np.argmin(after))
+        return Corner(float(after[first]), 1.0 / self.own_radius(active.who[first : first + 1]))
 
     def own_radius(self, who: Ints) -> float:
         """Upper bound of what annotators add to the spectral radius by themselves."""

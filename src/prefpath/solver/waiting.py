@@ -28,7 +28,7 @@ from prefpath.solver.kernels import (
 )
 
 # Quadrature error of a waiting annotator's z that we accept, in units of its threshold.
-QUADRATURE_TOLERANCE = 1e-3
+QUADRATURE_TOLERANCE = 3e-4
 
 
 class Waiting(NamedTuple):
@@ -106,6 +106,14 @@ def pair_spread(problem: Problem) -> float:
     return float(np.ptp(problem.features, axis=0).max())
 
 
+def surely_waiting_until(share: Floats, rule: Rule, limits: Limits) -> float:
+    """Time before which no annotator can pop up, however they vote."""
+    with np.errstate(divide="ignore"):
+        deviation = rule.deviation_threshold / (limits.steepest * limits.spread * share)
+        bias = rule.position_threshold / (limits.steepest * share)
+    return float(min(deviation.min(), bias.min()))
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def find_suspects(
     waiting: Waiting, history: History, rule: Rule, limits: Limits, time: float, drift: float
@@ -165,7 +173,6 @@ def refresh(
     cells_read = 0
     for index in range(len(who)):
         u = who[index]
-        waiting.dormant[u] = 0
         start, stop = design.blocks[u], design.blocks[u + 1]
         slope = scratch.coefficient
         sideways = 0.0
@@ -185,6 +192,7 @@ def refresh(
             cells_read += design.cells[u + 1] - design.cells[u]
             k = panel_end
         if waiting.since[u] < now:
+            waiting.dormant[u] = 0
             waiting.since[u] = now
             note_reach(u, waiting, design, rule, slope, sideways)
     return cells_read
