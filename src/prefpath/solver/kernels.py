@@ -197,8 +197,6 @@ def add_to_block(u: int, design: Design, pull: Floats, factor: float, out: Float
 @njit(cache=True, nogil=True, error_model="numpy")
 def crossing(before: float, after: float, threshold: float) -> float:
     """Share of a step after which a quantity that grew past the threshold reached it."""
-    if after <= threshold:
-        return np.inf
     if before >= threshold or after <= before:
         return 0.0
     return (threshold - before) / (after - before)
@@ -245,12 +243,13 @@ def lbi_shard(
         add_to_block(u, design, scratch.pull, factor, z, start)
         if waiting:
             after = dual_norm(z, start, stop, rule.group)
-            entered[u] = time + step * crossing(before, after, threshold)
+            if after > threshold:
+                entered[u] = time + step * crossing(before, after, threshold)
         before = abs(z_bias[u])
         z_bias[u] += factor * sideways
-        if entered_bias[u] == np.inf:
-            share = crossing(before, abs(z_bias[u]), rule.position_threshold[u])
-            entered_bias[u] = time + step * share
+        after, threshold = abs(z_bias[u]), rule.position_threshold[u]
+        if entered_bias[u] == np.inf and after > threshold:
+            entered_bias[u] = time + step * crossing(before, after, threshold)
     return sideways_sum
 
 

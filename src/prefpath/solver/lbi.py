@@ -141,6 +141,7 @@ class _Stepper:
             return state
         self._minimise(state)
         self._iterate_once(state, 1.0)  # z is now minus the gradient
+        state.iteration = 0
         size = block_norms(state.z, self.problem.design.blocks, group=self.problem.penalty.group)
         with np.errstate(divide="ignore"):
             reach = np.min(self.problem.deviation_threshold / size)
@@ -201,7 +202,8 @@ class _Stepper:
             state.z_bias,
             state.entered,
             state.entered_bias,
-            self.time(state.iteration),
+            self.start,
+            state.iteration,
             self.step,
             self.theta,
             self.scratch[0],
@@ -348,6 +350,7 @@ def _lbi_serial(
     entered: Floats,
     entered_bias: Floats,
     start: float,
+    first: int,
     step: float,
     theta: Floats,
     scratch: Scratch,
@@ -356,7 +359,7 @@ def _lbi_serial(
     everybody = np.arange(len(z_bias))
     pull = np.zeros(len(theta))
     move = -rule.kappa * step / rule.total
-    for iteration in range(n_iterations):
+    for iteration in range(first, first + n_iterations):
         common_scores(common, design, theta)
         common_bias = common[-1] if with_bias else 0.0
         pull[:] = 0.0
