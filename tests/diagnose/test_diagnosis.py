@@ -1,0 +1,122 @@
+"""The annotators' table: columns, order, frames, and votes that allow little."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prefpath import PreferenceModel, SettingError, VoteError, Votes, VoteWarning, simulate_crowd
+from prefpath.diagnose import diagnose
+from prefpath.diagnose.evidence import agreement_with, discordant_share
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    return simulate_crowd(
+        6_000, 60, 8, activity="even", deviants=3, clickers=3, labels="readable", seed=1
+    )
+
+
+@pytest.fixture(scope="module")
+def model(crowd):
+    return PreferenceModel(cv=0, n_times=12, t_ratio=8.0).fit(crowd.votes)
+
+
+@pytest.fixture(scope="module")
+def found(model):
+    return diagnose(model)
+
+
+def test_who_entered_first_comes_first(found):
+    columns = found.columns()
+    when = [
+        min(np.inf if t is None else t for t in pair)
+        for pair in zip(columns["deviation_entered"], columns["position_bias_entered"], strict=True)
+    ]
+    assert when == sorted(when)
+
+
+def test_planted_annotators_are_named(crowd, found):
+    for label in crowd.deviants:
+        about = found.of(label)
+        assert about["deviates"] and about["kendall_distance"] > 0
+        assert about["most_up"] in crowd.votes.items and about["most_down"] in crowd.votes.items
+    for label in crowd.clickers:
+        about = found.of(label)
+        truth = crowd.position_bias[crowd.votes.annotator_code(label)]
+        assert about["biased"] and np.sign(about["gamma"]) == np.sign(truth)
+        standard_error = (about["gamma_high"] - about["gamma_low"]) / 3.92
+        assert abs(about["gamma"] - truth) < 3 * standard_error
+
+
+def test_unknown_is_none_and_nothing_is_nan(found):
+    for name, values in found.columns().items():
+        assert len(values) == 60, name
+        for value in values:
+            assert not (isinstance(value, float) and not np.isfinite(value)), name
+
+
+def test_clicks_add_up(crowd, found):
+    columns = found.columns()
+    total = columns["left"] + columns["right"] + columns["ties"]
+    np.testing.assert_array_equal(total, columns["votes"])
+
+
+def test_agreement_is_the_share_of_votes_that_go_with_the_scores():
+    votes = Votes.from_arrays(list("aaab"), list("xxyx"), list("yzzy"), [1, 1, -1, 0])
+    share = agreement_with(votes, np.array([2.0, 1.0, 1.0]))
+    assert share[0] == pytest.approx((1 + 1 + 0.5) / 3)
+    assert np.isnan(share[1])
+
+
+def test_discordant_share_of_opposite_rankings_is_1():
+    up = np.arange(5.0)
+    assert discordant_share(up, -up) == 1.0
+    assert discordant_share(up, up) == 0.0
+    assert discordant_share(np.zeros(1), np.zeros(1)) == 0.0
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_the_table_comes_in_the_users_library(model, library):
+    object.__setattr__(model.votes_, "frame_library", library)
+    frame = model.annotators()
+    assert type(frame).__module__.startswith(library)
+    assert frame.shape[0] == 60
+    if library == "polars":
+        assert frame["position_bias_entered"].null_count() > 0
+        assert not frame["gamma"].is_nan().any()
+
+
+def test_the_linear_loss_has_logits_too(crowd):
+    model = PreferenceModel(loss="linear", cv=0, n_times=10, t_ratio=8.0).fit(crowd.votes)
+    found = diagnose(model)
+    for label in crowd.clickers:
+        truth = crowd.position_bias[crowd.votes.annotator_code(label)]
+        assert found.of(label)["gamma"] == pytest.approx(truth, abs=1.0)
+
+
+def test_without_sides_nobody_leans():
+    crowd = simulate_crowd(2_000, 20, 6, activity="even", clickers=0, deviants=2, seed=3)
+    v = crowd.votes
+    votes = Votes.from_arrays(
+        v.annotators[v.annotator], v.items[v.left], v.items[v.right], v.choice, position_known=False
+    )
+    with pytest.warns(VoteWarning, match="unknown"):
+        model = PreferenceModel(cv=0, n_times=8, t_ratio=5.0).fit(votes)
+    columns = diagnose(model).columns()
+    assert columns["gamma"] == [None] * 20
+    assert not columns["biased"].any()
+
+
+def test_one_annotator_gets_a_table_and_no_verdict():
+    votes = Votes.from_arrays(["a"] * 8, list("xyxyxyxy"), list("yxyxyxyx"), [1] * 8)
+    with pytest.warns(VoteWarning, match="one annotator"):
+        model = PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes)
+    assert diagnose(model).of("a")["verdict"] == "too few votes to tell"
+
+
+def test_bad_questions_are_answered_clearly(model, found):
+    with pytest.raises(SettingError, match="q is 2"):
+        model.annotators(q=2)
+    with pytest.raises(VoteError, match="no annotator 'nobody'"):
+        found.of("nobody")
