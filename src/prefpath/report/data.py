@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW
+from prefpath.inference import Method
 from prefpath.model.design import Ints
 from prefpath.report.journey import Journey, gather_journey
 from prefpath.report.personal import Personal, gather_personal
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from prefpath.estimators import PreferenceModel
 
 Columns = Mapping[str, Any]
+
+UNREMARKABLE = (FOLLOWS, TOO_FEW)
+"""Verdicts that single nobody out."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,25 @@ class Limits:
     annotators: int = 500
     lines: int = 60
     cells: int = 25
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure the page is to be.
+
+    Attributes
+    ----------
+    interval : {"sandwich", "bootstrap"} or None
+        As in `PreferenceModel.ranking`.
+    level : float
+        How often an interval is to hold the true score.
+    q : float
+        Share of the annotators singled out that may be singled out by chance.
+    """
+
+    interval: Method | None = "sandwich"
+    level: float = 0.95
+    q: float = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +98,7 @@ class ReportData:
     trust: TrustPanel
     settings: Columns
     limits: Limits
+    certainty: Certainty
 
     @property
     def n_items_shown(self) -> int:
@@ -94,11 +119,12 @@ class ReportData:
         return [str(label) for label in self.votes.annotators[self.annotator_codes]]
 
 
-def gather(model: PreferenceModel, limits: Limits) -> ReportData:
+def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> ReportData:
     """Ask a fitted model for everything the page shows."""
     check_is_fitted(model)
     votes = model.votes_
-    ranking, annotators = model.ranking_columns(), model.annotator_columns()
+    ranking = model.ranking_columns(interval=certainty.interval, level=certainty.level)
+    annotators = _remarkable_first(model.annotator_columns(q=certainty.q))
     item_codes = _codes(votes.items, ranking["item"][: limits.items])
     annotator_codes = _codes(votes.annotators, annotators["annotator"][: limits.annotators])
     return ReportData(
@@ -113,7 +139,18 @@ def gather(model: PreferenceModel, limits: Limits) -> ReportData:
         trust=trust_panel(votes),
         settings=model.get_params(),
         limits=limits,
+        certainty=certainty,
     )
+
+
+def _remarkable_first(columns: Columns) -> Columns:
+    """Annotators whose verdict singles them out before all others; else as they come."""
+    plain = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
+    order = np.argsort(plain, kind="stable")
+    return {
+        name: values[order] if isinstance(values, np.ndarray) else [values[k] for k in order]
+        for name, values in columns.items()
+    }
 
 
 def _codes(labels: Labels, wanted: Any) -> Ints:

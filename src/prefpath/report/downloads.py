@@ -6,36 +6,45 @@ import base64
 import csv
 import gzip
 import io
+import math
 from typing import Any
 
 import numpy as np
 
 from prefpath.report.data import Columns
 from prefpath.report.escape import text
-from prefpath.report.format import known, plural
+from prefpath.report.format import plural
 
 _LARGEST_PLAIN = 200_000
-_LARGEST = 3_000_000  # of the page's 10 MB, after base64
+_LARGEST = 4_500_000  # 6 MB of the page's 10, in base64
+_SENTENCES = ("reason", "notes")
 
 
 def download_link(name: str, columns: Columns, noun: str) -> str:
     """A link that saves the whole table, compressed if large; words where it is too large."""
-    written = _csv(columns).encode("utf-8", "replace")
     n_rows = len(next(iter(columns.values())))
-    kind, suffix = "text/csv;charset=utf-8", "csv"
-    if len(written) > _LARGEST_PLAIN:
-        # mtime 0: the same model gives the same bytes.
-        written, kind, suffix = gzip.compress(written, mtime=0), "application/gzip", "csv.gz"
-    if len(written) > _LARGEST:
-        return (
-            f"All {plural(n_rows, noun)} are too many for one page: ask the model for "
-            f"<code>model.{text(name)}()</code>."
-        )
-    data = base64.b64encode(written).decode("ascii")
+    short = {key: values for key, values in columns.items() if key not in _SENTENCES}
+    for kept in (columns, short):
+        written, kind, suffix = _pack(_csv(kept).encode("utf-8", "replace"))
+        if len(written) <= _LARGEST:
+            data = base64.b64encode(written).decode("ascii")
+            return (
+                f'<a class="download" download="{text(name)}.{suffix}" '
+                f'href="data:{kind};base64,{data}">'
+                f"Save all {plural(n_rows, noun)} as {suffix.upper()}</a>"
+            )
     return (
-        f'<a class="download" download="{text(name)}.{suffix}" href="data:{kind};base64,{data}">'
-        f"Save all {plural(n_rows, noun)} as {suffix.upper()}</a>"
+        f"All {plural(n_rows, noun)} are too many for one page: ask the model for "
+        f"<code>model.{text(name)}()</code>."
     )
+
+
+def _pack(written: bytes) -> tuple[bytes, str, str]:
+    """The bytes to store, their type and the ending of the file's name."""
+    if len(written) <= _LARGEST_PLAIN:
+        return written, "text/csv;charset=utf-8", "csv"
+    # mtime 0: the same model gives the same bytes.
+    return gzip.compress(written, mtime=0), "application/gzip", "csv.gz"
 
 
 def _csv(columns: Columns) -> str:
@@ -47,8 +56,19 @@ def _csv(columns: Columns) -> str:
 
 
 def _plain(values: Any) -> list[Any]:
-    """Values as CSV has them: six digits, empty for what is not known."""
-    return [
-        ("" if not known(value) else f"{value:.6g}" if isinstance(value, float) else value)
-        for value in np.asarray(values, dtype=object).tolist()
-    ]
+    """Values as CSV has them: five digits, empty for what is not known.
+
+    >>> _plain([1.0, 0.123456, None, float("inf"), "x"])
+    ['1', '0.12346', '', '', 'x']
+    """
+    return [_written(value) for value in np.asarray(values, dtype=object).tolist()]
+
+
+def _written(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return ""
+        return str(int(value)) if value.is_integer() else f"{value:.5g}"
+    return value

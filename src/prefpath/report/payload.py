@@ -8,7 +8,7 @@ import numpy as np
 
 from prefpath.model.design import Floats, Ints
 from prefpath.report.data import ReportData
-from prefpath.report.evidence import evidence
+from prefpath.report.evidence import evidence, reason
 from prefpath.report.format import number
 from prefpath.report.personal import Move
 from prefpath.report.tables import score_span
@@ -36,9 +36,10 @@ def payload(data: ReportData) -> dict[str, Any]:
 
 
 def _person(data: ReportData, row: int, code: int) -> dict[str, Any]:
-    person: dict[str, Any] = {"evidence": evidence(data.annotators, row)}
-    if "reason" in data.annotators:
-        person["why"] = str(data.annotators["reason"][row])
+    person: dict[str, Any] = {
+        "why": reason(data.annotators, row),
+        "evidence": evidence(data.annotators, row),
+    }
     personal = data.personal
     if code in personal.own_rank:
         person["own"] = _labels(data, personal.top(code))

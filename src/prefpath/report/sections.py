@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from prefpath.report.data import ReportData
 from prefpath.report.downloads import download_link
 from prefpath.report.escape import text
-from prefpath.report.format import number, plural
+from prefpath.report.format import number, percent, plural
 from prefpath.report.heatmaps import battle_maps, personal_map
 from prefpath.report.tables import annotator_table, leaderboard_table
 from prefpath.report.words import Answer
@@ -100,7 +100,8 @@ def annotator_section(data: ReportData) -> str:
 <section id="people" aria-labelledby="people-title">
 <div class="bar"><h2 id="people-title">Annotators</h2>
 {search_box("annotators", "Search annotators")}</div>
-<p>Those who stand out come first. Open a name for the evidence and for that annotator’s own
+<p>Those who stand out come first: about {percent(data.certainty.q)} of them may do so by
+chance (false-discovery rate). Open a name for the evidence and for that annotator’s own
 ranking. The first column follows the slider: ◆ own taste, ◀ leans left, ▶ leans right; all
 other figures hold at the chosen time.</p>
 {annotator_table(data)}

@@ -8,8 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from prefpath.diagnose.verdicts import (
+    FOLLOWS,
+    LEANS_LEFT,
+    LEANS_RIGHT,
+    ONE_SIDED,
+    OWN_TASTE,
+    RANDOM,
+    TOO_FEW,
+)
 from prefpath.report.data import Columns, ReportData
 from prefpath.report.escape import label, text
+from prefpath.report.evidence import interval
 from prefpath.report.format import count, fixed, known, number, percent, shown_or_unknown
 
 
@@ -86,7 +96,8 @@ def leaderboard_table(data: ReportData) -> str:
         if name in data.ranking
     ]
     if "score_low" in data.ranking:
-        headings.append(Heading("95 % interval", "none", minor=True))
+        level = percent(data.certainty.level)
+        headings.append(Heading(f"{level} interval", "none", minor=True))
     headings += [heading for heading, _, _ in optional]
     span = score_span(data)
     rows = [_leaderboard_row(data, k, span, optional) for k in range(data.n_items_shown)]
@@ -178,16 +189,12 @@ def _at(columns: Columns, name: str, k: int) -> Any:
 
 
 def annotator_table(data: ReportData) -> str:
-    """Annotators, the first to stand out first; the script opens their details."""
-    columns = [column for column in _ANNOTATOR_COLUMNS if column[1] in data.annotators]
+    """Annotators, those singled out first; the script opens their details."""
+    columns = [column for column in _ANNOTATOR_COLUMNS if _any_known(data, column[1])]
     has_sides = bool(data.votes.position_known.any())
-    headings = [Heading("Now", "none"), Heading("Annotator", "text")]
-    if "verdict" in data.annotators:
-        headings.append(Heading("Verdict", "text"))
+    headings = [Heading("Now", "none"), Heading("Annotator", "text"), Heading("Verdict", "text")]
     if has_sides:
-        headings.append(
-            Heading("Left and right clicks", minor=True, help="sorted by share of left")
-        )
+        headings.append(Heading("Left : right clicks", minor=True, help="sorted by share of left"))
     headings += [heading for heading, _, _ in columns]
     rows = [_annotator_row(data, k, columns, has_sides) for k in range(data.n_annotators_shown)]
     return sortable_table("annotators", "Annotators", headings, rows)
@@ -196,42 +203,61 @@ def annotator_table(data: ReportData) -> str:
 _ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
     (Heading("Votes", minor=True), "votes", count),
     (
-        Heading("Agrees", minor=True, help="share of own votes the common ranking gets right"),
+        Heading("Agrees", minor=True, help="share of own votes that go with the common ranking"),
         "agreement",
         percent,
     ),
     (
-        Heading("Position bias", help="log odds of the left item at equal quality; 0 is none"),
-        "position_bias",
-        fixed,
-    ),
-    (Heading("Deviation", help="size of the personal part of the scores"), "deviation", fixed),
-    (
-        Heading("Bias enters at t", minor=True, help="the earlier, the further from the crowd"),
-        "position_bias_entered",
-        number,
+        Heading("Left if equal", minor=True, help="chooses the left of two equal items; interval"),
+        "first_if_equal",
+        percent,
     ),
     (
-        Heading("Taste enters at t", minor=True, help="the earlier, the further from the crowd"),
+        Heading("Unlike crowd", help="share of pairs of items ranked unlike the crowd"),
+        "kendall_distance",
+        percent,
+    ),
+    (
+        Heading("Enters at t", minor=True, help="taste on the path: the earlier, the further off"),
         "deviation_entered",
         number,
     ),
 )
 
 
+def _any_known(data: ReportData, column: str) -> bool:
+    shown = data.annotators.get(column, ())[: data.n_annotators_shown]
+    return any(known(value) for value in shown)
+
+
 def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: bool) -> list[Cell]:
     people = data.annotators
-    name = people["annotator"][k]
+    name, verdict = people["annotator"][k], str(people["verdict"][k])
     button = f'<button type="button" class="open" aria-expanded="false">{label(name)}</button>'
-    row = [Cell('<span class="now"></span>'), Cell(button, name)]
-    if "verdict" in people:
-        row.append(Cell(text(people["verdict"][k]), people["verdict"][k], "verdict"))
+    row = [
+        Cell('<span class="now"></span>'),
+        Cell(button, name),
+        Cell(f'<span class="badge {_MOODS.get(verdict, "")}">{text(verdict)}</span>', verdict),
+    ]
     if has_sides:
         row.append(_clicks(people["left"][k], people["right"][k]))
     for _, column, write in columns:
         value = people[column][k]
-        row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
+        within = f'<small class="within">{text(interval(people, column, k, write))}</small>'
+        shown = shown_or_unknown(write(value)) + within
+        row.append(Cell(shown, value if known(value) else ""))
     return row
+
+
+_MOODS = {
+    FOLLOWS: "calm",
+    TOO_FEW: "calm",
+    OWN_TASTE: "taste",
+    LEANS_LEFT: "lean",
+    LEANS_RIGHT: "lean",
+    ONE_SIDED: "alarm",
+    RANDOM: "alarm",
+}
 
 
 def _clicks(left: float, right: float) -> Cell:

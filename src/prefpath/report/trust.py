@@ -9,7 +9,7 @@ from typing import Any
 
 from prefpath.report.data import ReportData
 from prefpath.report.escape import text
-from prefpath.report.format import count, number, plural
+from prefpath.report.format import count, number, percent, plural
 from prefpath.trust import TrustCheck
 
 _SIGNS = {"passed": ("✓", "Passed"), "warn": ("!", "Look at this"), "fail": ("✗", "Failed")}
@@ -51,6 +51,8 @@ def method_section(data: ReportData) -> str:
         ("Times", f"{path.n_times} from {number(path.times[0])} to {number(path.times[-1])}"),
         ("Chosen time", number(model.t_, 6)),
         ("Chosen by", _chosen_by(data)),
+        ("Intervals", _intervals(data)),
+        ("False-discovery rate", percent(data.certainty.q)),
     ]
     return f"""
 <section id="method" aria-labelledby="method-title"><h2 id="method-title">How it was computed</h2>
@@ -72,6 +74,13 @@ def _chosen_by(data: ReportData) -> str:
     if data.model.t_ not in (cv.t_cv, cv.t_one_standard_error):
         return "hand (stop_at)"
     return f"{cv.errors.shape[0]}-fold cross-validation, {cv.criterion}, rule: {data.model.rule}"
+
+
+def _intervals(data: ReportData) -> str:
+    certainty = data.certainty
+    if certainty.interval is None:
+        return "not computed"
+    return f"{percent(certainty.level)}, clustered by annotator ({certainty.interval})"
 
 
 def _data_facts(data: ReportData) -> list[tuple[str, str]]:

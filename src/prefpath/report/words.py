@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
+from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW, VERDICTS
 from prefpath.model.losses import as_loss
-from prefpath.report.data import ReportData
+from prefpath.report.data import UNREMARKABLE, ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
 
 _NAMES_SHOWN = 4
-FOLLOWS = "follows the crowd"
-TOO_FEW = "too few votes to tell"
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,8 @@ def _rank_certainty(data: ReportData) -> str:
     if low is None or high is None or not (known(low[0]) and known(high[0])):
         return ""
     if int(high[0]) == 1:
-        return "The lead is clear: its 95\u202f% interval lies above those of all others."
+        level = percent(data.certainty.level)
+        return f"The lead is clear: no other item can be first, at {level} confidence."
     rows = _largest_group(data)
     rivals = [row for row in rows[1:] if int(low[row]) == 1]
     named = _names([data.ranking["item"][row] for row in rivals])
@@ -79,46 +78,28 @@ def _against_runner_up(data: ReportData) -> str:
 
 
 def _who_stands_out(data: ReportData) -> Answer:
-    journey, n = data.journey, data.votes.n_annotators
-    verdicts = data.annotators.get("verdict")
+    n = data.votes.n_annotators
     if n == 1:
         return Answer("Who stands out?", "One annotator", ("There is nobody to differ from.",))
-    if verdicts is None:
-        sentences, out = _by_path(data), int(journey.n_active[journey.chosen])
-    else:
-        sentences = _by_verdict(data)
-        out = sum(str(verdict) not in (FOLLOWS, TOO_FEW) for verdict in verdicts)
+    verdicts = np.asarray(data.annotators["verdict"]).astype(str)
+    out = int((~np.isin(verdicts, UNREMARKABLE)).sum())
     short = f"{out:,} of {plural(n, 'annotator')}" if out else "Nobody"
-    return Answer("Who stands out?", short, (*sentences, *_what_it_is_worth(data)))
+    sentences = [_everyone_with(data, verdicts, word) for word in VERDICTS if word != FOLLOWS]
+    if not out:
+        sentences.insert(0, "Everybody follows the crowd, as far as these votes can tell.")
+    return Answer(
+        "Who stands out?", short, (*(s for s in sentences if s), *_what_it_is_worth(data))
+    )
 
 
-def _by_verdict(data: ReportData) -> list[str]:
-    """Annotators counted by verdict, the first few of each named."""
-    verdicts = [str(verdict) for verdict in data.annotators["verdict"]]
-    sentences = []
-    for verdict, n in Counter(verdicts).most_common():
-        if verdict == FOLLOWS:
-            continue
-        if verdict == TOO_FEW:
-            sentences.append(f"{plural(n, 'annotator')} cast too few votes to tell.")
-            continue
-        who = data.annotators["annotator"][np.array(verdicts) == verdict]
-        sentences.append(f"{text(verdict.capitalize())}: {n:,} ({_names(who)}).")
-    return sentences or ["Everybody follows the crowd, as far as these votes can tell."]
-
-
-def _by_path(data: ReportData) -> list[str]:
-    journey, sentences = data.journey, []
-    labels = data.votes.annotators[data.annotator_codes]
-    for values, n, what in (
-        (journey.deviation, journey.n_deviating, "a taste of their own"),
-        (journey.position_bias, journey.n_leaning, "lean to one side of the screen"),
-    ):
-        if n[journey.chosen]:
-            who = labels[values[journey.chosen] != 0]
-            verb = "have " if what.startswith("a ") else ""
-            sentences.append(f"{int(n[journey.chosen]):,} {verb}{what}: {_names(who)}.")
-    return sentences or ["At the chosen time everybody follows the common ranking."]
+def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
+    """How many have this verdict, and the first few by name."""
+    who = np.asarray(data.annotators["annotator"])[verdicts == word]
+    if not len(who):
+        return ""
+    if word == TOO_FEW:
+        return f"{plural(len(who), 'annotator')} cast too few votes to tell."
+    return f"{text(word.capitalize())}: {len(who):,} ({_names(who)})."
 
 
 def _what_it_is_worth(data: ReportData) -> list[str]:

@@ -6,7 +6,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from prefpath.errors import SettingError
-from prefpath.report.data import Limits, gather
+from prefpath.inference import Method
+from prefpath.report.data import Certainty, Limits, gather
 from prefpath.report.page import render
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ def write_report(
     title: str = "Preference report",
     max_items: int = 1000,
     max_annotators: int = 500,
+    interval: Method | None = "sandwich",
+    level: float = 0.95,
+    q: float = 0.1,
 ) -> FilePath:
     """Write what a fitted model found as one HTML file that needs no network.
 
@@ -32,6 +36,10 @@ def write_report(
     title : str
     max_items, max_annotators : int
         Rows the page shows; all of them are in its downloads.
+    interval, level
+        Of the scores, as in `PreferenceModel.ranking`.
+    q : float
+        Target false-discovery rate of the annotators singled out.
 
     Returns
     -------
@@ -50,7 +58,8 @@ def write_report(
             f"the report is to show {max_items} items and {max_annotators} annotators",
             expected="at least one of each",
         )
-    page = render(gather(model, Limits(items=max_items, annotators=max_annotators)), title)
+    limits = Limits(items=max_items, annotators=max_annotators)
+    page = render(gather(model, limits, Certainty(interval, level, q)), title)
     file = FilePath(path)
     try:
         # A lone surrogate is a valid label in Python and not a character of any encoding.

@@ -100,8 +100,9 @@
     person.evidence.forEach(([name, value]) => { make("dt", name, list); make("dd", value, list); });
     if (person.own) {
       bothRankings(person.own, row.cells[1].textContent, grid);
-      moves("Places further up", person.up, grid);
-      moves("Places further down", person.down, grid);
+      const box = make("div", undefined, grid);
+      moves("Places further up", person.up, box);
+      moves("Places further down", person.down, box);
     } else make("p", "Follows the common ranking at the chosen time.", make("div", undefined, grid), "gone");
     return detail;
   };
@@ -119,8 +120,7 @@
       make("bdi", item, make("td", undefined, line));
     });
   };
-  const moves = (title, moved, grid) => {
-    const box = make("div", undefined, grid);
+  const moves = (title, moved, box) => {
     make("h4", title, box);
     const list = make("ul", undefined, box);
     moved.forEach(([item, common, own]) => {
