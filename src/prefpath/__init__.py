@@ -1,23 +1,57 @@
 """What a crowd prefers, and who in it sees things differently, from pairwise votes."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from prefpath.errors import MissingExtra, PrefpathError, SettingError, VoteError, VoteWarning
-from prefpath.estimators import PreferenceModel
-from prefpath.fit import fit_path
-from prefpath.hodge import hodge_decompose, hodge_rank
-from prefpath.model.features import ItemFeatures
-from prefpath.path import Path
-from prefpath.simulate import simulate_crowd, simulate_paper
-from prefpath.votes import Votes, ratings_to_votes, read_votes
+
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel as PreferenceModel
+    from prefpath.fit import fit_path as fit_path
+    from prefpath.hodge import HodgeDecomposition as HodgeDecomposition
+    from prefpath.hodge import hodge_decompose as hodge_decompose
+    from prefpath.hodge import hodge_rank as hodge_rank
+    from prefpath.model.features import ItemFeatures as ItemFeatures
+    from prefpath.path import Path as Path
+    from prefpath.simulate import Simulation as Simulation
+    from prefpath.simulate import simulate_crowd as simulate_crowd
+    from prefpath.simulate import simulate_paper as simulate_paper
+    from prefpath.trust import trust_panel as trust_panel
+    from prefpath.votes import Votes as Votes
+    from prefpath.votes import ratings_to_votes as ratings_to_votes
+    from prefpath.votes import read_votes as read_votes
 
 __version__ = "0.1.0"
 
+# Names are imported when they are first used: reading a file need not wait for scikit-learn.
+_HOME = {
+    "HodgeDecomposition": "prefpath.hodge",
+    "ItemFeatures": "prefpath.model.features",
+    "Path": "prefpath.path",
+    "PreferenceModel": "prefpath.estimators",
+    "Simulation": "prefpath.simulate",
+    "Votes": "prefpath.votes",
+    "fit_path": "prefpath.fit",
+    "hodge_decompose": "prefpath.hodge",
+    "hodge_rank": "prefpath.hodge",
+    "ratings_to_votes": "prefpath.votes",
+    "read_votes": "prefpath.votes",
+    "simulate_crowd": "prefpath.simulate",
+    "simulate_paper": "prefpath.simulate",
+    "trust_panel": "prefpath.trust",
+}
+
 __all__ = [
+    "HodgeDecomposition",
     "ItemFeatures",
     "MissingExtra",
     "Path",
     "PreferenceModel",
     "PrefpathError",
     "SettingError",
+    "Simulation",
     "VoteError",
     "VoteWarning",
     "Votes",
@@ -28,4 +62,17 @@ __all__ = [
     "read_votes",
     "simulate_crowd",
     "simulate_paper",
+    "trust_panel",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'prefpath' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -10,7 +10,6 @@ import typer
 from prefpath.cli import show
 from prefpath.cli.app import app, console, print_json
 from prefpath.cli.fit import fit_with_progress
-from prefpath.estimators import PreferenceModel
 from prefpath.simulate import Simulation, simulate_crowd
 
 
@@ -20,6 +19,8 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Make a crowd with planted deviants and clickers, fit it, and show that it found them."""
+    from prefpath.estimators import PreferenceModel
+
     crowd = simulate_crowd(
         6_000,
         40,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -13,11 +13,12 @@ from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.diagnose import personal_ranking
 from prefpath.errors import SettingError, VoteWarning
-from prefpath.estimators import PreferenceModel
 from prefpath.export import write_table
 from prefpath.votes import Votes
+
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel
 
 _MODEL = "The model"
 _OUTPUT = "What comes out"
@@ -99,6 +100,9 @@ def fit(
     json: Json = False,
 ) -> None:
     """Rank the items, and name the annotators who deviate or lean to one side."""
+    from prefpath.diagnose import personal_ranking
+    from prefpath.estimators import PreferenceModel
+
     model = PreferenceModel(
         loss=loss,
         features=features,

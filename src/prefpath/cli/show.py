@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 
 from prefpath.cli.app import table
-from prefpath.estimators import PreferenceModel
 
-_EQUAL = "follows the crowd", "too few votes to tell"
+if TYPE_CHECKING:
+    from prefpath.estimators import PreferenceModel
 
 
 def result(
