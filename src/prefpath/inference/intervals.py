@@ -35,8 +35,9 @@ class CommonScores:
     score : array (n_items,)
         The full fit's.
     centre : array (n_items,)
-        Where the common score would settle beside the annotators' own parts: intervals are
-        around it, so that what early stopping still lacks is not missing from them.
+        Where the common score would settle beside the annotators' own parts, with what tastes
+        too faint to be found have flattened put back. Intervals are around it, and reach as
+        far as the score if that is outside.
     covariance, unclustered : array (n_items, n_items)
         Clustered by annotator (or over resamples), and as if votes were drawn one by one.
     bounded : array of bool (n_items,)
@@ -160,20 +161,22 @@ def check_level(level: float) -> None:
 def _in_scores(
     evidence: Evidence, clustered: Clustered, method: Method, draws: Floats | None
 ) -> CommonScores:
-    consensus = clustered.consensus
     score = evidence.scores(evidence.coefficient)
-    shift = _gauge_shift(evidence, score - evidence.scores(consensus.coefficient))
-    by_item = None if draws is None else _draws_of_scores(evidence, draws) + shift
+    settled = evidence.scores(clustered.settled)
+    shift = _gauge_shift(evidence, score - settled)
+    by_item = None
+    if draws is not None:
+        by_item = _draws_of_scores(evidence, draws - clustered.flattened) + shift
     covariance = _score_form(evidence, clustered.covariance)
     unclustered = _score_form(evidence, clustered.unclustered)
     error = np.sqrt(np.maximum(np.diag(covariance), np.diag(unclustered)))
-    bounded = evidence.bounded & consensus.converged & (error < _LARGEST_ERROR)
+    bounded = evidence.bounded & clustered.consensus.converged & (error < _LARGEST_ERROR)
     if by_item is not None:
         covariance = _covariance_of_draws(by_item)
     common_position, position_error = _position(evidence, clustered)
     return CommonScores(
         score=score,
-        centre=evidence.scores(consensus.coefficient) + shift,
+        centre=settled + shift,
         covariance=covariance,
         unclustered=unclustered,
         bounded=bounded,
@@ -194,7 +197,7 @@ def _position(evidence: Evidence, clustered: Clustered) -> tuple[float | None, f
     variance = max(float(clustered.covariance[-1, -1]), float(clustered.unclustered[-1, -1]))
     if not 0.0 < variance < _LARGEST_ERROR**2:  # 0: no vote whose position is known
         return None, None
-    return float(clustered.consensus.coefficient[-1]), float(np.sqrt(variance))
+    return float(clustered.settled[-1]), float(np.sqrt(variance))
 
 
 def _gauge_shift(evidence: Evidence, lag: Floats) -> Floats:

@@ -28,6 +28,7 @@ from prefpath.inference.consensus import (
     invert,
 )
 from prefpath.inference.evidence import Evidence, active_annotators, pooled_target
+from prefpath.inference.unseen import flattening
 from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.losses import scalar_curvature
 from prefpath.solver.kernels import (
@@ -64,6 +65,8 @@ class Clustered:
         Each annotator's pull at the consensus.
     held : array
         Curvature of the active annotators together, own parts re-estimated.
+    flattened : array
+        What unseen tastes are expected to have taken from the consensus (see `unseen`).
     degrees_of_freedom : float
         Annotators less one, as the jackknife's covariance wants (Hansen 2025).
     """
@@ -74,7 +77,13 @@ class Clustered:
     unclustered: Floats
     gradient: sparse.csr_array
     held: Floats
+    flattened: Floats
     degrees_of_freedom: float
+
+    @property
+    def settled(self) -> Floats:
+        """The common part intervals are around."""
+        return self.consensus.coefficient - self.flattened
 
 
 def cluster_covariance(evidence: Evidence) -> Clustered:
@@ -100,6 +109,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
         unclustered=unclustered,
         gradient=gradient,
         held=held,
+        flattened=flattening(evidence, consensus.coefficient, bread, gradient),
         degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )
 
