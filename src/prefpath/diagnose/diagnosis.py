@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.ballots import Ballots, trials_of_rows
 from prefpath.diagnose.discovery import LEAST_VOTES, Discoveries, Null, discover
 from prefpath.diagnose.evidence import (
     Attention,
@@ -81,7 +82,7 @@ class Diagnosis:
     def of(self, annotator: Any) -> dict[str, Any]:
         """Everything about one annotator."""
         u = self.votes.annotator_code(annotator)
-        return {name: _plain(values[u]) for name, values in self._columns().items()}
+        return {name: _plain(values[u]) for name, values in self._by_code.items()}
 
     def columns(self) -> dict[str, Any]:
         """One row for each annotator, those who stand out first.
@@ -89,9 +90,11 @@ class Diagnosis:
         Columns in which something may be unknown are lists with None, the others arrays.
         """
         order = self.order
-        return {name: _in_order(values, order) for name, values in self._columns().items()}
+        return {name: _in_order(values, order) for name, values in self._by_code.items()}
 
-    def _columns(self) -> dict[str, Any]:
+    @cached_property
+    def _by_code(self) -> dict[str, Any]:
+        """The columns in the order of the annotators' codes."""
         found, items, n = self.discoveries, self.votes.items, self.votes.n_annotators
         untested, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
         return {
@@ -152,56 +155,70 @@ def diagnose(
     """
     check_rate(q)
     votes, path, t = model.votes_, model.path_, model.t_
-    loss = as_loss(model.loss)
-    left, right, ties = side_clicks(votes)
-    found = attention = None
-    lean = chance = _nothing_known(votes.n_annotators)
+    tests = _no_tests(votes.n_annotators)
     if _testable(votes, least_votes):
-        found = discover(
-            votes,
-            loss=loss,
-            features=path.features,
-            position_bias=model.position_bias,
-            common_position=model.common_position,
-            q=q,
-            null=null,
-            least_votes=least_votes,
-            n_draws=n_draws,
-            seed=seed,
-            n_threads=model.n_threads,
-        )
-        ballots = Ballots.of(
-            votes, loss=loss, features=path.features, use_position=model.position_bias
-        )
-        tested = ~np.isnan(found.p_taste)
-        attention = measure_attention(
-            ballots, found.consensus, tested, Draws(n_draws, seed, model.n_threads)
-        )
-        lean, chance = _leans(model, ballots, found)
-    evidence = _gather(votes, (left, right), chance, attention, found, path.scores(t))
+        how = {"q": q, "null": null, "least_votes": least_votes, "n_draws": n_draws, "seed": seed}
+        tests = _run_tests(model, how)
+    left, right, ties = side_clicks(votes)
+    agreement = agreement_with(votes, path.scores(t))
+    evidence = _gather(votes, left, right, agreement, tests)
     return Diagnosis(
         votes=votes,
         t=t,
         left=left,
         right=right,
         ties=ties,
-        agreement=agreement_with(votes, path.scores(t)),
+        agreement=agreement,
         entered_deviation=path.entry_times("deviation"),
         entered_bias=path.entry_times("position_bias"),
         position_bias=path.position_bias(t) + 0.0,  # no minus zero
-        lean=lean,
-        first_if_equal=chance,
+        lean=tests.lean,
+        first_if_equal=tests.chance,
         tastes=describe_tastes(votes, path, t),
-        attention=attention,
-        discoveries=found,
+        attention=tests.attention,
+        discoveries=tests.found,
         verdicts=tuple(give_verdict(each) for each in evidence),
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _Tests:
+    """Who is named, who heeds the items, and how far everybody leans, also as a probability."""
+
+    found: Discoveries | None
+    attention: Attention | None
+    lean: Leans
+    chance: Leans
+
+
+def _no_tests(n_annotators: int) -> _Tests:
+    nothing = np.full(n_annotators, np.nan)
+    return _Tests(None, None, Leans(nothing, nothing, nothing), Leans(nothing, nothing, nothing))
+
+
 def _testable(votes: Votes, least_votes: int) -> bool:
     """There is somebody to differ from, and votes enough of somebody to tell."""
-    decisive = np.bincount(votes.annotator, votes.weight * (votes.choice != 0))
-    return votes.n_annotators > 1 and bool(decisive.max(initial=0.0) >= least_votes)
+    decisive = votes.without_ties()
+    trials = np.bincount(decisive.annotator, trials_of_rows(decisive))
+    return votes.n_annotators > 1 and bool(trials.max(initial=0.0) >= least_votes)
+
+
+def _run_tests(model: PreferenceModel, how: dict[str, Any]) -> _Tests:
+    votes, loss, features = model.votes_, as_loss(model.loss), model.path_.features
+    found = discover(
+        votes,
+        loss=loss,
+        features=features,
+        position_bias=model.position_bias,
+        common_position=model.common_position,
+        n_threads=model.n_threads,
+        **how,
+    )
+    ballots = Ballots.of(votes, loss=loss, features=features, use_position=model.position_bias)
+    draws = Draws(how["n_draws"], how["seed"], model.n_threads)
+    attention = measure_attention(ballots, found.consensus, ~np.isnan(found.p_taste), draws)
+    lean, chance = _leans(model, ballots, found)
+    return _Tests(found, attention, lean, chance)
 
 
 def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tuple[Leans, Leans]:
@@ -229,21 +246,16 @@ def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tupl
 
 
 def _gather(
-    votes: Votes,
-    clicks: tuple[Floats, Floats],
-    chance: Leans,
-    attention: Attention | None,
-    found: Discoveries | None,
-    scores: Floats,
+    votes: Votes, left: Floats, right: Floats, agreement: Floats, tests: _Tests
 ) -> list[Evidence]:
     """What the rules of the verdicts look at, annotator by annotator."""
-    n = votes.n_annotators
+    n, found, attention, chance = votes.n_annotators, tests.found, tests.attention, tests.chance
     unknown, nobody, certain = np.full(n, np.nan), np.zeros(n, dtype=bool), np.ones(n)
     columns = {
         "decisive": np.bincount(votes.annotator, votes.weight * (votes.choice != 0), n).tolist(),
-        "left": clicks[0].tolist(),
-        "right": clicks[1].tolist(),
-        "agreement": _or_none(agreement_with(votes, scores)),
+        "left": left.tolist(),
+        "right": right.tolist(),
+        "agreement": _or_none(agreement),
         "leans": (found.leaning if found else nobody).tolist(),
         "deviates": (found.deviating if found else nobody).tolist(),
         "p_lean": _or_none(found.p_lean if found else unknown),
@@ -257,11 +269,6 @@ def _gather(
     }
     rows = zip(*columns.values(), strict=True)
     return [Evidence(**dict(zip(columns, row, strict=True))) for row in rows]
-
-
-def _nothing_known(n: int) -> Leans:
-    nothing = np.full(n, np.nan)
-    return Leans(nothing, nothing, nothing)
 
 
 def _or_none(values: Floats) -> list[float | None]:

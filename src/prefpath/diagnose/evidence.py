@@ -117,17 +117,20 @@ def describe_tastes(votes: Votes, path: Path, t: float) -> Tastes:
         np.zeros(n), np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n)
     )
     common, deviation = path.scores(t), path.deviation(t)
+    coefficient = np.zeros(deviation.shape[1])
     for u in np.flatnonzero(np.diff(deviation.indptr)):
+        entries = slice(deviation.indptr[u], deviation.indptr[u + 1])
+        coefficient[:] = 0.0
+        coefficient[deviation.indices[entries]] = deviation.data[entries]
         rows = slice(votes.offsets[u], votes.offsets[u + 1])
         seen = np.unique(np.concatenate((votes.left[rows], votes.right[rows])))
-        coefficient = np.asarray(deviation[[u]].todense()).ravel()
-        own = coefficient if path.features is None else path.features @ coefficient
-        move = own[seen] - own[seen].mean()
+        own = coefficient[seen] if path.features is None else path.features[seen] @ coefficient
+        move = own - own.mean()
         up, down = int(move.argmax()), int(move.argmin())
         tastes.size[u] = np.linalg.norm(coefficient)
         tastes.most_up[u] = seen[up] if move[up] > 0 else -1
         tastes.most_down[u] = seen[down] if move[down] < 0 else -1
-        tastes.distance[u] = discordant_share(common[seen], common[seen] + own[seen])
+        tastes.distance[u] = discordant_share(common[seen], common[seen] + own)
     return tastes
 
 

@@ -19,6 +19,7 @@ from prefpath.diagnose.resample import (
     SMALLEST,
     TENTH,
     VARIANCE,
+    NullModel,
     flip_shard,
     taste_shard,
 )
@@ -60,23 +61,11 @@ def taste_p_values(
     """
     report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
     p, slope = ballots.probability(margin), ballots.slope(margin)
+    model = NullModel(ballots.trials, ballots.wins, p, slope, score_error)
     seed = np.uint64(draws.seed)
 
     def one_shard(who: Ints) -> None:
-        taste_shard(
-            who,
-            ballots.design,
-            ballots.trials,
-            ballots.wins,
-            p,
-            slope,
-            score_error,
-            outside,
-            seed,
-            draws.n_draws,
-            _ENOUGH,
-            report,
-        )
+        taste_shard(who, ballots.design, model, outside, seed, draws.n_draws, _ENOUGH, report)
 
     _over_shards(one_shard, ballots, tested, draws.n_threads)
     tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, p))
@@ -91,21 +80,13 @@ def lean_p_values(ballots: Ballots, offset: Floats, tested: BoolArray, draws: Dr
     probability that all votes lean one way.
     """
     report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
+    nothing: Floats = np.zeros(0)
     p = ballots.probability(offset)
+    model = NullModel(ballots.trials, ballots.wins, p, nothing, nothing)
     seed = np.uint64(draws.seed) ^ np.uint64(0x5DEECE66D)
 
     def one_shard(who: Ints) -> None:
-        flip_shard(
-            who,
-            ballots.design,
-            ballots.trials,
-            ballots.wins,
-            p,
-            seed,
-            draws.n_draws,
-            _ENOUGH,
-            report,
-        )
+        flip_shard(who, ballots.design, model, seed, draws.n_draws, _ENOUGH, report)
 
     _over_shards(one_shard, ballots, tested, draws.n_threads)
     spread = np.sqrt(np.fmax(report[:, VARIANCE], 1e-300))

@@ -7,6 +7,7 @@ results depend on the seed alone, not on threads or shards.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,21 @@ from numpy.typing import NDArray
 from prefpath.model.design import Design, Floats, Ints
 
 State = NDArray[np.uint64]
+
+
+class NullModel(NamedTuple):
+    """What happened in each cell, and what a null model expects there.
+
+    `slope` is the derivative of the probability `p` in the margin; `score_error` the standard
+    error of each item's common score.
+    """
+
+    trials: Floats
+    wins: Floats
+    p: Floats
+    slope: Floats
+    score_error: Floats
+
 
 # Columns of what the kernels report.
 OBSERVED, DRAWN, AS_LARGE, VARIANCE, SMALLEST, TENTH, EXCESS = range(7)
@@ -109,10 +125,7 @@ def _taste_size(
 def _decide_again(
     u: int,
     design: Design,
-    trials: Floats,
-    p: Floats,
-    slope: Floats,
-    score_error: Floats,
+    null: NullModel,
     shaken: bool,
     state: State,
     shift: Floats,
@@ -127,21 +140,23 @@ def _decide_again(
     first, start = design.cells[u], design.seen[u]
     if shaken:
         for j in range(design.seen[u + 1] - start):
-            shift[j] = score_error[design.seen_item[start + j]] * draw_normal(state)
+            shift[j] = null.score_error[design.seen_item[start + j]] * draw_normal(state)
     for c in range(first, design.cells[u + 1]):
-        r = draw_binomial(state, trials[c], p[c]) - trials[c] * p[c]
+        trials = null.trials[c]
+        r = draw_binomial(state, trials, null.p[c]) - trials * null.p[c]
         if shaken:
-            r -= trials[c] * slope[c] * (shift[design.left_at[c]] - shift[design.right_at[c]])
+            apart = shift[design.left_at[c]] - shift[design.right_at[c]]
+            r -= trials * null.slope[c] * apart
         residual[c - first] = r
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _lean_direction(u: int, design: Design, trials: Floats, slope: Floats, out: Floats) -> float:
+def _lean_direction(u: int, design: Design, null: NullModel, out: Floats) -> float:
     """What a unit of lean does to the score in u's deviation (into `out`) and in u's lean."""
     out[: design.seen[u + 1] - design.seen[u]] = 0.0
     bend = 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
-        pressure = design.position[c] * trials[c] * slope[c]
+        pressure = design.position[c] * null.trials[c] * null.slope[c]
         out[design.left_at[c]] += pressure
         out[design.right_at[c]] -= pressure
         bend += pressure
@@ -149,19 +164,17 @@ def _lean_direction(u: int, design: Design, trials: Floats, slope: Floats, out: 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _error_matters(
-    u: int, design: Design, trials: Floats, slope: Floats, score_error: Floats, bend: Floats
-) -> bool:
+def _error_matters(u: int, design: Design, null: NullModel, bend: Floats) -> bool:
     """Whether errors of the common scores add more than a hundredth to u's deviation score."""
     start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
     bend[:k] = 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
-        bend[design.left_at[c]] += trials[c] * slope[c]
-        bend[design.right_at[c]] += trials[c] * slope[c]
+        bend[design.left_at[c]] += null.trials[c] * null.slope[c]
+        bend[design.right_at[c]] += null.trials[c] * null.slope[c]
     own, added = 0.0, 0.0
     for j in range(k):
         own += bend[j]
-        added += (bend[j] * score_error[design.seen_item[start + j]]) ** 2
+        added += (bend[j] * null.score_error[design.seen_item[start + j]]) ** 2
     return added > 0.01 * own
 
 
@@ -188,11 +201,7 @@ def _largest_tenth(drawn: Floats, row: Floats) -> None:
 def taste_shard(
     who: Ints,
     design: Design,
-    trials: Floats,
-    wins: Floats,
-    p: Floats,
-    slope: Floats,
-    score_error: Floats,
+    null: NullModel,
     outside: NDArray[np.bool_],
     seed: np.uint64,
     n_draws: int,
@@ -213,15 +222,15 @@ def taste_shard(
     state, draws = np.zeros(1, dtype=np.uint64), np.zeros(n_draws)
     for u in who:
         first, last = design.cells[u], design.cells[u + 1]
-        bend = _lean_direction(u, design, trials, slope, lean_pull)
+        bend = _lean_direction(u, design, null, lean_pull)
         for c in range(first, last):
-            residual[c - first] = wins[c] - trials[c] * p[c]
+            residual[c - first] = null.wins[c] - null.trials[c] * null.p[c]
         observed = _taste_size(u, design, residual, lean_pull, bend, pull)
-        shaken = outside[u] and _error_matters(u, design, trials, slope, score_error, shift)
+        shaken = outside[u] and _error_matters(u, design, null, shift)
         start_stream(state, seed, u)
         drawn, as_large = 0, 0
         while drawn < n_draws and as_large < enough:
-            _decide_again(u, design, trials, p, slope, score_error, shaken, state, shift, residual)
+            _decide_again(u, design, null, shaken, state, shift, residual)
             size = _taste_size(u, design, residual, lean_pull, bend, pull)
             draws[drawn] = size
             drawn += 1
@@ -236,17 +245,16 @@ def taste_shard(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _flip_sum(
-    u: int, design: Design, trials: Floats, wins: Floats, p: Floats, state: State
-) -> float:
+def _flip_sum(u: int, design: Design, null: NullModel, state: State) -> float:
     """Sum of u's residuals after every vote's two sides were swapped, or not, at even odds."""
     total = 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
         if design.position[c] == 0:
             continue
-        lost = trials[c] - wins[c]
-        total += (2.0 * draw_binomial(state, wins[c], 0.5) - wins[c]) * (1.0 - p[c])
-        total -= (2.0 * draw_binomial(state, lost, 0.5) - lost) * p[c]
+        won, p = null.wins[c], null.p[c]
+        lost = null.trials[c] - won
+        total += (2.0 * draw_binomial(state, won, 0.5) - won) * (1.0 - p)
+        total -= (2.0 * draw_binomial(state, lost, 0.5) - lost) * p
     return total
 
 
@@ -254,9 +262,7 @@ def _flip_sum(
 def flip_shard(
     who: Ints,
     design: Design,
-    trials: Floats,
-    wins: Floats,
-    p: Floats,
+    null: NullModel,
     seed: np.uint64,
     n_draws: int,
     enough: int,
@@ -274,18 +280,19 @@ def flip_shard(
         observed, squares, fourths, smallest = 0.0, 0.0, 0.0, 1.0
         for c in range(design.cells[u], design.cells[u + 1]):
             if design.position[c]:
-                observed += wins[c] - trials[c] * p[c]
-                lost = trials[c] - wins[c]
-                squares += wins[c] * (1.0 - p[c]) ** 2 + lost * p[c] ** 2
-                fourths += wins[c] * (1.0 - p[c]) ** 4 + lost * p[c] ** 4
-                smallest = min(smallest, 1.0 - p[c] if wins[c] > 0.0 else 1.0)
-                smallest = min(smallest, p[c] if lost > 0.0 else 1.0)
+                won, p = null.wins[c], null.p[c]
+                lost = null.trials[c] - won
+                observed += won - null.trials[c] * p
+                squares += won * (1.0 - p) ** 2 + lost * p**2
+                fourths += won * (1.0 - p) ** 4 + lost * p**4
+                smallest = min(smallest, 1.0 - p if won > 0.0 else 1.0)
+                smallest = min(smallest, p if lost > 0.0 else 1.0)
         start_stream(state, seed, u)
         drawn, as_large = 0, 0
         needed = n_draws if squares * squares < _SHARED_BY * fourths else 0
         while drawn < needed and as_large < enough:
             drawn += 1
-            if abs(_flip_sum(u, design, trials, wins, p, state)) >= abs(observed) * _NEARLY:
+            if abs(_flip_sum(u, design, null, state)) >= abs(observed) * _NEARLY:
                 as_large += 1
         row = report[u]
         row[OBSERVED], row[DRAWN], row[AS_LARGE] = observed, drawn, as_large
