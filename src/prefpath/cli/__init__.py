@@ -9,7 +9,7 @@ from importlib import import_module
 from prefpath.cli.app import app, error_console
 from prefpath.errors import PrefpathError
 
-_COMMANDS: tuple[str, ...] = ("check", "fit", "simulate", "demo")
+_COMMANDS: tuple[str, ...] = ("check", "fit", "simulate", "demo", "compare", "reproduce")
 for _name in _COMMANDS:
     import_module(f"prefpath.cli.{_name}")
 

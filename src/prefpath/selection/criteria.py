@@ -29,7 +29,16 @@ def mismatch_ratio(margin: Floats, choice: Floats, weight: Floats) -> float:
 
 def log_loss(margin: Floats, choice: Floats, weight: Floats, loss: Loss) -> float:
     """Mean negative log-probability of what was chosen; a tie is half of each."""
-    left = np.clip(loss.probability(margin), _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
+    return probability_log_loss(loss.probability(margin), choice, weight)
+
+
+def probability_log_loss(probability: Floats, choice: Floats, weight: Floats) -> float:
+    """The same from the probability that the left item is chosen.
+
+    >>> round(probability_log_loss(np.array([0.5]), np.array([1.0]), np.ones(1)), 4)
+    0.6931
+    """
+    left = np.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
     share = (1.0 + np.clip(choice, -1.0, 1.0)) / 2.0
     cost = -share * np.log(left) - (1.0 - share) * np.log1p(-left)
     return float(np.sum(weight * cost) / np.sum(weight))

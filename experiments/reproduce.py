@@ -1,0 +1,112 @@
+"""What `prefpath reproduce` does, piece by piece."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from experiments import report
+from experiments.runner import Results, run_table
+from experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
+
+__all__ = ["METHODS", "OWN_FOUR", "Options", "reproduce"]
+
+QUICK_REPEATS = 2
+METHODS = (*PAPER_RIVALS, *OURS)
+BIAS_TABLES = {"table5": "iqa", "table7": "worldcollege"}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run the experiments."""
+
+    out: Path
+    console: Console
+    quick: bool = False
+    n_repeats: int = 20
+    methods: Sequence[str] = METHODS
+    n_jobs: int | None = None
+    progress: Callable[[str, float], None] | None = None
+
+
+def reproduce(name: str, options: Options) -> None:
+    """One table or figure of the paper."""
+    _look_beside_the_clone()
+    if name in TABLES:
+        reproduce_table(name, options)
+    elif name in BIAS_TABLES:
+        reproduce_bias_table(name, options)
+    else:
+        reproduce_figure(name, options)
+
+
+def reproduce_table(name: str, options: Options) -> None:
+    """Run what is missing of a table, print it, and write CSV and figure."""
+    table = TABLES[name].quick() if options.quick else TABLES[name]
+    stem = f"{name}-quick" if options.quick else name
+    n_repeats = min(QUICK_REPEATS, options.n_repeats) if options.quick else options.n_repeats
+    results = run_table(
+        table,
+        options.methods,
+        n_repeats,
+        options.out / f"{stem}-repeats.csv",
+        quick=options.quick,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+    )
+    for number, variant in enumerate(table.variants, start=1):
+        lines = report.lines_of(table, variant, results, options.methods)
+        report.show(table, variant, lines, options.console)
+        _say_if_likelihood_beats_linear(variant, results, options.console)
+        one = stem if len(table.variants) == 1 else f"{stem}-{number}"
+        report.write_summary(options.out / f"{one}.csv", lines)
+        report.write_figure(options.out / f"{one}.png", table.title, lines)
+    if options.quick:
+        options.console.print(
+            f"quick: {n_repeats} repeats, paths to ratio {table.t_ratio:g}, and not the paper's "
+            f"{options.n_repeats} and {TABLES[name].t_ratio:g}",
+            style="yellow",
+        )
+    options.console.print(f"written to {options.out}/{stem}*", highlight=False)
+
+
+def reproduce_bias_table(name: str, options: Options) -> None:
+    """The ten annotators who first show a position bias, with their clicks."""
+    from experiments.position_bias_tables import top_ten
+
+    said = io.StringIO()
+    with redirect_stdout(said):
+        top_ten(BIAS_TABLES[name])
+    options.console.print(f"Table {name[5:]}: who leans to one side first", style="bold")
+    options.console.print(said.getvalue(), markup=False, highlight=False)
+    (options.out / f"{name}.txt").write_text(said.getvalue(), encoding="utf-8")
+
+
+def reproduce_figure(name: str, options: Options) -> None:
+    """One figure, by the script of the figures."""
+    raise NotImplementedError
+
+
+def _look_beside_the_clone() -> None:
+    """Where PREFPATH_DATA is not set, data may lie beside the clone, as tests expect them."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if beside.is_dir():
+        os.environ.setdefault("PREFPATH_DATA", str(beside))
+
+
+def _say_if_likelihood_beats_linear(variant: Variant, results: Results, console: Console) -> None:
+    for loss in ("bradley-terry", "thurstone-mosteller"):
+        found = report.paired_difference(
+            results, variant, f"multi-level-{loss}", "multi-level-linear"
+        )
+        if found is not None:
+            mean, error = found
+            console.print(
+                f"{loss} minus linear on equal seeds: {mean:+.4f} ± {error:.4f}", highlight=False
+            )

@@ -1,0 +1,106 @@
+"""`prefpath reproduce`: the paper's tables and figures, by one command each."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from prefpath.cli.app import app, console
+from prefpath.cli.progress import progress_bar
+from prefpath.errors import SettingError
+
+_TABLES = ("table1", "table2", "table4", "table6")
+_BIAS_TABLES = ("table5", "table7")
+_FIGURES = tuple(f"figure{k}" for k in range(1, 14))
+_GROUPS = {
+    "tables": (*_TABLES, *_BIAS_TABLES),
+    "figures": _FIGURES,
+    "all": (*_TABLES, *_BIAS_TABLES, *_FIGURES),
+}
+_OURS = "ours"
+
+
+@app.command()
+def reproduce(
+    what: Annotated[
+        list[str],
+        typer.Argument(help="table1, 2, 4, 5, 6, 7; figure1 to 13; tables, figures or all."),
+    ],
+    quick: Annotated[bool, typer.Option("--quick", help="Few repeats, shorter paths.")] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Random splits of each table.")] = 20,
+    methods: Annotated[
+        str | None,
+        typer.Option(help='Methods, separated by commas; "ours" is our three and HodgeRank.'),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one for each processor by default.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for repeats, tables and figures; a run resumes from it.")
+    ] = Path("out/experiments"),
+) -> None:
+    """Reproduce the paper's tables and figures beside its own figures.
+
+    Every finished repeat is kept in the output folder: a run that was stopped goes on where it
+    was. Data are read from the folder that PREFPATH_DATA names.
+    """
+    wanted = _expand(what)
+    experiments = _experiments()
+    out.mkdir(parents=True, exist_ok=True)
+    with progress_bar() as report:
+        options = experiments.Options(
+            out=out,
+            console=console,
+            quick=quick,
+            n_repeats=repeats,
+            methods=_methods(methods, experiments),
+            n_jobs=jobs,
+            progress=report,
+        )
+        for name in wanted:
+            experiments.reproduce(name, options)
+
+
+def _expand(what: list[str]) -> list[str]:
+    """Single experiments, each once, in the order asked for."""
+    known = set(_GROUPS["all"])
+    wanted: dict[str, None] = {}
+    for name in what:
+        if name not in known | set(_GROUPS):
+            raise SettingError(
+                f"there is no experiment {name!r}",
+                expected=f"one of {', '.join((*_GROUPS['tables'], *_FIGURES, *_GROUPS))}",
+            )
+        wanted.update(dict.fromkeys(_GROUPS.get(name, (name,))))
+    return list(wanted)
+
+
+def _methods(asked: str | None, experiments: Any) -> tuple[str, ...]:
+    if asked is None:
+        return tuple(experiments.METHODS)
+    if asked == _OURS:
+        return tuple(experiments.OWN_FOUR)
+    names = tuple(name.strip().lower() for name in asked.split(","))
+    from prefpath.compare import find_contenders
+
+    find_contenders(names)
+    return names
+
+
+def _experiments() -> Any:
+    """The experiments are scripts beside the package's source, and not part of it."""
+    root = Path(__file__).resolve().parents[3]
+    for folder in (Path.cwd(), root):
+        if (folder / "experiments" / "reproduce.py").is_file():
+            if str(folder) not in sys.path:
+                sys.path.insert(0, str(folder))
+            return import_module("experiments.reproduce")
+    raise SettingError(
+        "the experiments are not installed with the package",
+        expected="a folder experiments in the current folder",
+        remedy="run this command in a clone of the project",
+    )
