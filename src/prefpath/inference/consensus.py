@@ -53,7 +53,8 @@ def fit_consensus(evidence: Evidence) -> Consensus:
         if size < _SMALL_STEP:
             converged = True
             break
-    spread = np.ptp(evidence.scores(coefficient)[evidence.bounded], axis=0)
+    bounded = evidence.scores(coefficient)[evidence.bounded]
+    spread = float(np.ptp(bounded)) if len(bounded) else 0.0
     bias = abs(evidence.common_bias(coefficient))
     converged &= bool(max(spread, bias) < _LARGEST_MARGIN)
     return Consensus(coefficient, inverse, converged)
