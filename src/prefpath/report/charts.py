@@ -10,6 +10,7 @@ from prefpath.errors import MissingExtra
 from prefpath.model.design import Floats
 from prefpath.report.data import ReportData
 from prefpath.report.format import percent, plural
+from prefpath.report.journey import Lines
 
 # Okabe and Ito's colours, the blue one lighter: each is told from the others by everybody,
 # and from a white and from a black page.
@@ -112,14 +113,14 @@ def _error_curve(data: ReportData) -> Any:
 
 
 def _paths(data: ReportData, kind: str) -> Any:
-    """One line an annotator; in a large crowd the first lines, and bands for everybody."""
+    """One line an annotator; in a large crowd the furthest lines, and bands for everybody."""
     journey = data.journey
-    values: Floats = getattr(journey, kind)
+    lines: Lines = getattr(journey, kind)
     label = "size of deviation" if kind == "deviation" else "position bias (left above 0)"
     plot = _figure(data, f"{kind}-paths", label)
     if data.votes.n_annotators > data.limits.lines:
-        _bands(plot, journey.times, getattr(journey, f"{kind}_bands"), mirrored=kind != "deviation")
-    _lines(plot, data, values)
+        _bands(plot, journey.times, lines.bands, mirrored=kind != "deviation")
+    _lines(plot, data, lines)
     return plot
 
 
@@ -132,35 +133,32 @@ def _bands(plot: Any, times: Floats, bands: Floats, *, mirrored: bool) -> None:
         )
 
 
-def _lines(plot: Any, data: ReportData, values: Floats) -> None:
+def _lines(plot: Any, data: ReportData, lines: Lines) -> None:
     from bokeh.models import ColumnDataSource, HoverTool
 
-    chosen = values[data.journey.chosen] != 0
-    order = np.argsort(-np.abs(values).max(axis=0), kind="stable")
-    drawn = order[np.abs(values[:, order]).max(axis=0) > 0][: data.limits.lines]
-    labels = data.annotator_labels
+    chosen = lines.values[data.journey.chosen] != 0
     source = ColumnDataSource(
         {
-            "xs": [data.journey.times.tolist() for _ in drawn],
-            "ys": [np.round(values[:, u], 4).tolist() for u in drawn],
-            "annotator": [labels[u] for u in drawn],
-            "colour": [ORANGE if chosen[u] else GREY for u in drawn],
-            "width": [2.0 if chosen[u] else 1.0 for u in drawn],
+            "xs": [data.journey.times.tolist() for _ in lines.codes],
+            "ys": np.round(lines.values, 4).T.tolist(),
+            "annotator": [str(name) for name in data.votes.annotators[lines.codes]],
+            "colour": np.where(chosen, ORANGE, GREY).tolist(),
+            "width": np.where(chosen, 2.0, 1.0).tolist(),
         }
     )
-    lines = plot.multi_line(
+    drawn = plot.multi_line(
         "xs", "ys", source=source, line_color="colour", line_width="width", line_alpha=0.75
     )
-    lines.hover_glyph = lines.glyph.clone()
-    lines.hover_glyph.line_width = 4
+    drawn.hover_glyph = drawn.glyph.clone()
+    drawn.hover_glyph.line_width = 4
     plot.add_tools(
-        HoverTool(renderers=[lines], tooltips=[("annotator", "@annotator")], line_policy="interp")
+        HoverTool(renderers=[drawn], tooltips=[("annotator", "@annotator")], line_policy="interp")
     )
 
 
 def _describe(data: ReportData, kind: str) -> str:
     journey = data.journey
-    n = journey.n_deviating if kind == "deviation" else journey.n_leaning
+    n = getattr(journey, kind).n_active
     what = "a deviation" if kind == "deviation" else "a position bias"
     return (
         f"Line chart over t. {plural(int(n[journey.chosen]), 'annotator')} have {what} at the "

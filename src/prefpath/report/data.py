@@ -124,7 +124,7 @@ def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> Repo
     check_is_fitted(model)
     votes = model.votes_
     ranking = model.ranking_columns(interval=certainty.interval, level=certainty.level)
-    annotators = _remarkable_first(model.annotator_columns(q=certainty.q))
+    annotators = _standing_out_first(model.annotator_columns(q=certainty.q))
     item_codes = _codes(votes.items, ranking["item"][: limits.items])
     annotator_codes = _codes(votes.annotators, annotators["annotator"][: limits.annotators])
     return ReportData(
@@ -134,7 +134,7 @@ def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> Repo
         annotators=annotators,
         item_codes=item_codes,
         annotator_codes=annotator_codes,
-        journey=gather_journey(model, item_codes, annotator_codes),
+        journey=gather_journey(model, item_codes, annotator_codes, limits.lines),
         personal=gather_personal(model, annotator_codes),
         trust=trust_panel(votes),
         settings=model.get_params(),
@@ -143,10 +143,12 @@ def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> Repo
     )
 
 
-def _remarkable_first(columns: Columns) -> Columns:
-    """Annotators whose verdict singles them out before all others; else as they come."""
-    plain = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
-    order = np.argsort(plain, kind="stable")
+def _standing_out_first(columns: Columns) -> Columns:
+    """Annotators with a verdict of note, or on the path at the chosen time, before all others."""
+    calm = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
+    for effect in ("deviation", "position_bias"):
+        calm &= np.asarray(columns[effect]) == 0
+    order = np.argsort(calm, kind="stable")
     return {
         name: values[order] if isinstance(values, np.ndarray) else [values[k] for k in order]
         for name, values in columns.items()

@@ -21,6 +21,45 @@ _JUST_BEFORE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
+class Lines:
+    """Paths of one kind of effect.
+
+    Attributes
+    ----------
+    shown : array (n_times, n_annotators shown)
+        In the order of the table of annotators.
+    codes : array (n_lines,)
+        The annotators of the whole crowd who go furthest, the furthest first.
+    values : array (n_times, n_lines)
+        Their paths.
+    bands : array (n_times, 3)
+        Quantiles of the size over the whole crowd.
+    n_active : array (n_times,)
+        How many of the whole crowd are not zero.
+    """
+
+    shown: Floats
+    codes: Ints
+    values: Floats
+    bands: Floats
+    n_active: Ints
+
+    @classmethod
+    def of(cls, every: Floats, annotators: Ints, n_lines: int) -> Lines:
+        """From the paths of everybody, (n_times, n_annotators)."""
+        furthest = np.abs(every).max(axis=0)
+        codes = np.argsort(-furthest, kind="stable")[:n_lines]
+        codes = codes[furthest[codes] > 0]
+        return cls(
+            shown=every[:, annotators],
+            codes=codes,
+            values=every[:, codes],
+            bands=np.quantile(np.abs(every), BAND_QUANTILES, axis=1).T,
+            n_active=np.count_nonzero(every, axis=1),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Journey:
     """What the page shows at each time.
 
@@ -31,14 +70,10 @@ class Journey:
     chosen : int
         Position of the chosen time.
     scores : array (n_times, n_items shown)
-    n_deviating, n_leaning : array (n_times,)
-        Annotators with a deviation and with a position bias, of the whole crowd.
-    n_active : array (n_times,)
-        Annotators with either.
-    deviation, position_bias : array (n_times, n_annotators shown)
+    deviation, position_bias : Lines
         Size of the deviation; position bias with its sign.
-    deviation_bands, position_bias_bands : array (n_times, 3)
-        Quantiles over the whole crowd of the sizes of both.
+    n_active : array (n_times,)
+        Annotators with either, of the whole crowd.
     error, error_se : array (n_times,) or None
         Held-out error and its standard error, where there was cross-validation.
     criterion : str
@@ -48,35 +83,30 @@ class Journey:
     times: Floats
     chosen: int
     scores: Floats
-    n_deviating: Ints
-    n_leaning: Ints
+    deviation: Lines
+    position_bias: Lines
     n_active: Ints
-    deviation: Floats
-    position_bias: Floats
-    deviation_bands: Floats
-    position_bias_bands: Floats
     error: Floats | None
     error_se: Floats | None
     criterion: str
 
 
-def gather_journey(model: PreferenceModel, item_codes: Ints, annotator_codes: Ints) -> Journey:
-    """Read the path at its knots and at the chosen time; one pass, for crowds of any size."""
+def gather_journey(
+    model: PreferenceModel, item_codes: Ints, annotator_codes: Ints, n_lines: int
+) -> Journey:
+    """Read the path at its knots and at the chosen time, for crowds of any size."""
     path = model.path_
     times = np.union1d(path.times, [_social_time(path), model.t_])
-    states = [_State.at(path, float(t), item_codes, annotator_codes) for t in times]
+    deviation = np.array([deviation_size(path, float(t)) for t in times])
+    bias = np.array([path.position_bias(float(t)) for t in times])
     error, spread = _errors(model, times)
     return Journey(
         times=times,
         chosen=int(np.searchsorted(times, model.t_)),
-        scores=np.array([state.scores for state in states]),
-        n_deviating=np.array([state.n_deviating for state in states]),
-        n_leaning=np.array([state.n_leaning for state in states]),
-        n_active=np.array([state.n_active for state in states]),
-        deviation=np.array([state.deviation for state in states]),
-        position_bias=np.array([state.position_bias for state in states]),
-        deviation_bands=np.array([state.deviation_band for state in states]),
-        position_bias_bands=np.array([state.position_bias_band for state in states]),
+        scores=np.array([path.scores(float(t))[item_codes] for t in times]),
+        deviation=Lines.of(deviation, annotator_codes, n_lines),
+        position_bias=Lines.of(bias, annotator_codes, n_lines),
+        n_active=np.count_nonzero((deviation != 0) | (bias != 0), axis=1),
         error=error,
         error_se=spread,
         criterion="mismatch" if model.cv_ is None else model.cv_.criterion,
@@ -87,34 +117,6 @@ def _social_time(path: Path) -> float:
     """A time at which nobody stands out: the first knot is where the first one pops up."""
     first = float(path.times[0])
     return first if path.active_count(first) == (0, 0) else _JUST_BEFORE * first
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    """The path at one time, as far as the page shows it."""
-
-    scores: Floats
-    n_deviating: int
-    n_leaning: int
-    n_active: int
-    deviation: Floats
-    position_bias: Floats
-    deviation_band: Floats
-    position_bias_band: Floats
-
-    @classmethod
-    def at(cls, path: Path, t: float, items: Ints, annotators: Ints) -> _State:
-        size, bias = deviation_size(path, t), path.position_bias(t)
-        return cls(
-            scores=path.scores(t)[items],
-            n_deviating=int(np.count_nonzero(size)),
-            n_leaning=int(np.count_nonzero(bias)),
-            n_active=int(np.count_nonzero((size != 0) | (bias != 0))),
-            deviation=size[annotators],
-            position_bias=bias[annotators],
-            deviation_band=np.quantile(size, BAND_QUANTILES),
-            position_bias_band=np.quantile(np.abs(bias), BAND_QUANTILES),
-        )
 
 
 def _errors(model: PreferenceModel, times: Floats) -> tuple[Floats | None, Floats | None]:

@@ -13,6 +13,7 @@ from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
 
 _NAMES_SHOWN = 4
+_NAMES_OF_MANY = 2
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _can_it_be_trusted(data: ReportData) -> Answer:
     status = data.trust.status
     short = "Not as it stands" if status == "fail" else "With care"
     worst = sorted(open_checks, key=lambda check: check.status != "fail")
-    sentences = [f"{text(_sentence(check.finding))}" for check in worst[:2]]
+    sentences = [text(_sentence(f"{check.name}: {check.finding}")) for check in worst[:2]]
     sentences.append(
         f"{len(checks) - len(open_checks)} of {len(checks)} checks passed; "
         '<a href="#trust">all checks and advice</a>.'
@@ -139,7 +140,8 @@ def _sentence(words: str) -> str:
 
 def _names(labels: np.ndarray | list[object]) -> str:
     """A few labels as safe HTML, and how many more there are."""
-    shown = [label(name) for name in labels[:_NAMES_SHOWN]]
+    fits = len(labels) <= _NAMES_SHOWN
+    shown = [label(name) for name in labels[: _NAMES_SHOWN if fits else _NAMES_OF_MANY]]
     more = len(labels) - len(shown)
     if more > 0:
         return ", ".join(shown) + f" and {more:,} more"
