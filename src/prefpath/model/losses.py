@@ -307,6 +307,17 @@ def scalar_hazard(x: float) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def scalar_hazard_excess(x: float) -> float:
+    """`hazard(x) + x`, without the cancellation far in the lower tail."""
+    if x > -6.0:
+        return scalar_hazard(x) + x
+    tail = -x
+    for k in range(40, 1, -1):
+        tail = k / tail - x
+    return 1.0 / tail
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -> float:
     """Derivative of the loss `code` in the margin, for one vote."""
     if code == BRADLEY_TERRY:
@@ -366,11 +377,11 @@ def scalar_curvature(code: int, parameter: float, margin: float, choice: float) 
     if code == THURSTONE_MOSTELLER:
         bend = 0.0
         if choice > -1.0:
-            hazard = scalar_hazard(margin)
-            bend += 0.5 * (1.0 + choice) * hazard * (hazard + margin)
+            excess = scalar_hazard_excess(margin)
+            bend += 0.5 * (1.0 + choice) * scalar_hazard(margin) * excess
         if choice < 1.0:
-            hazard = scalar_hazard(-margin)
-            bend += 0.5 * (1.0 - choice) * hazard * (hazard - margin)
+            excess = scalar_hazard_excess(-margin)
+            bend += 0.5 * (1.0 - choice) * scalar_hazard(-margin) * excess
         return bend
     residual = margin - choice
     if code == HUBER:

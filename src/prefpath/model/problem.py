@@ -153,6 +153,8 @@ def _check_choices_fit(votes: Votes, loss: Loss) -> None:
 def _check_enough(votes: Votes) -> None:
     if votes.n_rows == 0:
         raise VoteError("there are no votes", expected="at least one vote")
+    if votes.total_weight <= 0:
+        raise VoteError("every vote has weight 0", expected="at least one positive weight")
     if votes.n_items < 2:
         raise VoteError("there is only one item", expected="at least two items to compare")
 
