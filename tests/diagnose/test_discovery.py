@@ -125,6 +125,9 @@ def test_a_lean_everybody_shares_is_nobodys():
     shared = discover(votes, common_position=True)
     assert shared.leaning.sum() <= 2
     assert shared.consensus.position == pytest.approx(1.0, abs=0.15)
+    only_shared = discover(votes, position_bias=False, common_position=True)
+    assert np.isnan(only_shared.p_lean).all()
+    assert only_shared.consensus.position == pytest.approx(shared.consensus.position, abs=0.05)
 
 
 # ---------------------------------------------------------------- bad input

@@ -214,7 +214,8 @@ def _run_tests(model: PreferenceModel, how: dict[str, Any]) -> _Tests:
         n_threads=model.n_threads,
         **how,
     )
-    ballots = Ballots.of(votes, loss=loss, features=features, use_position=model.position_bias)
+    use_position = model.position_bias or model.common_position
+    ballots = Ballots.of(votes, loss=loss, features=features, use_position=use_position)
     draws = Draws(how["n_draws"], how["seed"], model.n_threads)
     attention = measure_attention(ballots, found.consensus, ~np.isnan(found.p_taste), draws)
     lean, chance = _leans(model, ballots, found)
@@ -239,7 +240,7 @@ def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tupl
         features=path.features,
     )
     lean = estimate_leans(ballots, offset, n_threads=model.n_threads)
-    known = ballots.sided > 0
+    known = (ballots.sided > 0) & bool(model.position_bias)
     lean = Leans(*(np.where(known, part, np.nan) for part in (lean.estimate, lean.low, lean.high)))
     chance = Leans(*(ballots.probability(part) for part in (lean.estimate, lean.low, lean.high)))
     return lean, chance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -100,6 +100,9 @@ def discover(
 
     Parameters
     ----------
+    loss, features, position_bias, common_position
+        As in `fit_path`. Without `position_bias` nobody is tested for a lean; with
+        `common_position` a lean is one beyond that of everybody.
     q : float
         Target false-discovery rate of each list.
     null : {"model", "empirical"}
@@ -133,13 +136,16 @@ def discover(
     """
     check_rate(q)
     _check_settings(null, n_draws, least_votes)
-    ballots = Ballots.of(votes, loss=loss, features=features, use_position=position_bias)
+    use_position = position_bias or common_position
+    ballots = Ballots.of(votes, loss=loss, features=features, use_position=use_position)
     tested = ballots.decisive >= least_votes
     _check_enough(votes, tested, null, least_votes)
+    tested_for_lean = tested & (ballots.sided > 0) & position_bias
     common = CommonModel(ballots, common_position=common_position)
     draws = Draws(n_draws, seed, n_threads)
-    consensus, aside = _settle(ballots, common, tested, q, draws)
-    p_lean, p_taste = _test(ballots, consensus, aside, tested, draws)
+    who = _Tested(lean=tested_for_lean, taste=tested)
+    consensus, aside = _settle(ballots, common, who, q, draws)
+    p_lean, p_taste = _test(ballots, consensus, aside, who, draws)
     shift, scale = {}, {}
     judged = {}
     for name, p in (("lean", p_lean), ("taste", p_taste)):
@@ -160,8 +166,15 @@ def discover(
     )
 
 
+class _Tested(NamedTuple):
+    """Who is tested for what."""
+
+    lean: BoolArray
+    taste: BoolArray
+
+
 def _settle(
-    ballots: Ballots, common: CommonModel, tested: BoolArray, q: float, draws: Draws
+    ballots: Ballots, common: CommonModel, tested: _Tested, q: float, draws: Draws
 ) -> tuple[Consensus, BoolArray]:
     """Common scores from those who follow them, and who was set aside for that."""
     aside = np.zeros(ballots.n_annotators, dtype=bool)
@@ -188,15 +201,15 @@ def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
 
 
 def _test(
-    ballots: Ballots, consensus: Consensus, aside: BoolArray, tested: BoolArray, draws: Draws
+    ballots: Ballots, consensus: Consensus, aside: BoolArray, tested: _Tested, draws: Draws
 ) -> tuple[Floats, Floats]:
     """P-values of lean and of taste against a common model."""
     offset = ballots.margin(consensus.scores, consensus.position)
-    p_lean = lean_p_values(ballots, offset, tested & (ballots.sided >= 1), draws)
+    p_lean = lean_p_values(ballots, offset, tested.lean, draws)
     plain = ballots.margin(consensus.scores)
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.margin(consensus.scores, own)
-    p_taste = taste_p_values(ballots, margin, consensus.score_error, aside, tested, draws)
+    p_taste = taste_p_values(ballots, margin, consensus.score_error, aside, tested.taste, draws)
     return p_lean, p_taste
 
 

@@ -170,16 +170,15 @@ def _copier(
 def _null_probability(model: PreferenceModel, found: Discoveries) -> Floats:
     """Probability that each row's left item is chosen by someone without a taste of their own."""
     votes = model.votes_
+    use_position = model.position_bias or model.common_position
+    features = model.path_.features
     ballots = Ballots.of(
-        votes,
-        loss=as_loss(model.loss),
-        features=model.path_.features,
-        use_position=model.position_bias,
+        votes, loss=as_loss(model.loss), features=features, use_position=use_position
     )
     scores = found.consensus.scores
     own = estimate_leans(ballots, ballots.margin(scores), interval=False).estimate
     lean = np.where(found.leaning, own, found.consensus.position)
-    known = votes.position_known & bool(model.position_bias)
+    known = votes.position_known & use_position
     margin = scores[votes.left] - scores[votes.right] + known * lean[votes.annotator]
     return ballots.probability(margin)
 
