@@ -36,9 +36,9 @@ class CommonMinimiser:
             self._inverse = linalg.pinvh(dense, rtol=_RELATIVE_CUTOFF)
             self._solve = self._solve_dense
         else:
-            self._free = _all_but_one_of_each_component(hessian)
+            self._component = _components(hessian[: problem.n_common][:, : problem.n_common])
+            self._free = _all_but_one_of_each(self._component, hessian.diagonal())
             self._factor = splu(hessian[self._free][:, self._free].tocsc())
-            self._component = connected_components(hessian)[1]
             self._solve = self._solve_sparse
 
     def step(self, gradient: Floats) -> Floats:
@@ -52,9 +52,11 @@ class CommonMinimiser:
     def _solve_sparse(self, gradient: Floats) -> Floats:
         solution = np.zeros(len(gradient))
         solution[self._free] = self._factor.solve(gradient[self._free])
-        size = np.bincount(self._component)
-        mean = np.bincount(self._component, weights=solution) / size
-        return solution - mean[self._component]
+        n_items = len(self._component)
+        total = np.bincount(self._component, weights=solution[:n_items])
+        mean = total / np.bincount(self._component)
+        solution[:n_items] -= mean[self._component]
+        return solution
 
 
 def common_hessian(problem: Problem) -> sparse.csr_matrix:
@@ -78,9 +80,14 @@ def common_hessian(problem: Problem) -> sparse.csr_matrix:
     return sparse.csr_matrix(stacked.T @ weighted)
 
 
-def _all_but_one_of_each_component(hessian: sparse.csr_matrix) -> Ints:
+def _components(items: sparse.csr_matrix) -> Ints:
+    items.eliminate_zeros()  # a fold may leave an item without votes
+    component: Ints = connected_components(items)[1]
+    return component
+
+
+def _all_but_one_of_each(component: Ints, diagonal: Floats) -> Ints:
     """Fix one item of each component: scores are only defined up to a constant there."""
-    _, component = connected_components(hessian)
-    free = np.ones(len(component), dtype=bool)
+    free = diagonal > 0.0
     free[np.unique(component, return_index=True)[1]] = False
     return np.flatnonzero(free)
