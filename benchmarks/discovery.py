@@ -135,24 +135,24 @@ def main() -> None:
     quick = parser.parse_args().quick
     print(f"target rate {TARGET}; 50 votes each, a tenth leans (by 2), a tenth deviates (sd 2)\n")
     print(f"{'crowd':<44} crowds  {'effect':<9} rate           power held  seconds")
-    for n, n_crowds in [(100, 15), (1_000, 3)] if quick else [(100, 200), (1_000, 40)]:
+    for n, n_crowds in [(100, 15), (1_000, 3)] if quick else [(100, 100), (1_000, 20)]:
         for activity in ("even", "zipf"):
             measure(
                 f"{n:,} annotators, {activity}",
                 partial(planted_crowd, n, 50, 20, 0.1, activity=activity),
                 n_crowds,
             )
-    measure("100, nobody planted", partial(planted_crowd, 100, 50, 20, 0.0), 20 if quick else 200)
+    measure("100, nobody planted", partial(planted_crowd, 100, 50, 20, 0.0), 20 if quick else 100)
     few = partial(everybody_a_little, 100, 100, 15)
     measure("100, everybody a little", few, 10 if quick else 40)
     measure('  the same, null="empirical"', few, 10 if quick else 40, "empirical")
+    for balance in (False, True):
+        measure_entry(2 if quick else 8, balance=balance)
     if not quick:
-        measure("10,000 annotators, even", partial(planted_crowd, 10_000, 50, 50, 0.1), 5)
+        measure("10,000 annotators, even", partial(planted_crowd, 10_000, 50, 50, 0.1), 3)
         for share in (0.1, 0.001):
             name = f"100,000 annotators, even, {share:.1%} of each kind"
-            measure(name, partial(planted_crowd, 100_000, 50, 100, share), 2)
-    for balance in (False, True):
-        measure_entry(2 if quick else 12, balance=balance)
+            measure(name, partial(planted_crowd, 100_000, 50, 100, share), 1)
 
 
 if __name__ == "__main__":

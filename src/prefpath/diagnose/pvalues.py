@@ -27,10 +27,10 @@ from prefpath.model.design import Floats, Ints
 from prefpath.solver.executors import make_executor, split_annotators
 from prefpath.votes.encode import BoolArray
 
-# This many draws as large as the observed value give a p-value within a quarter or so.
+# Draws stop once this many are as large as the observed value: a p-value within a quarter or so.
 _ENOUGH = 20
 _HARDLY = 10  # below this many, the tail says more than the draws
-_QUICK_DRAWS = 100
+_QUICK_DRAWS, _QUICK_ENOUGH = 100, 5
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,11 @@ class Draws:
     n_draws: int
     seed: int
     n_threads: int | None = None
+    enough: int = _ENOUGH
 
     def quick(self) -> Draws:
         """Few draws: enough to find who to set aside, not to name anybody."""
-        return replace(self, n_draws=min(self.n_draws, _QUICK_DRAWS))
+        return replace(self, n_draws=min(self.n_draws, _QUICK_DRAWS), enough=_QUICK_ENOUGH)
 
 
 def taste_p_values(
@@ -65,11 +66,11 @@ def taste_p_values(
     seed = np.uint64(draws.seed)
 
     def one_shard(who: Ints) -> None:
-        taste_shard(who, ballots.design, model, outside, seed, draws.n_draws, _ENOUGH, report)
+        taste_shard(who, ballots.design, model, outside, seed, draws.n_draws, draws.enough, report)
 
     _over_shards(one_shard, ballots, tested, draws.n_threads)
     tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, p))
-    return _drawn_or_tail(report, tail, tested)
+    return _drawn_or_tail(report, tail, tested, draws.enough)
 
 
 def lean_p_values(ballots: Ballots, offset: Floats, tested: BoolArray, draws: Draws) -> Floats:
@@ -86,14 +87,14 @@ def lean_p_values(ballots: Ballots, offset: Floats, tested: BoolArray, draws: Dr
     seed = np.uint64(draws.seed) ^ np.uint64(0x5DEECE66D)
 
     def one_shard(who: Ints) -> None:
-        flip_shard(who, ballots.design, model, seed, draws.n_draws, _ENOUGH, report)
+        flip_shard(who, ballots.design, model, seed, draws.n_draws, draws.enough, report)
 
     _over_shards(one_shard, ballots, tested, draws.n_threads)
     spread = np.sqrt(np.fmax(report[:, VARIANCE], 1e-300))
     beyond = np.fmax(np.abs(report[:, OBSERVED]) - report[:, SMALLEST], 0.0)  # continuity
     normal = 2.0 * norm.sf(beyond / spread)
     all_one_way = np.exp2(1.0 - np.fmin(ballots.sided, 1_000.0))
-    return _drawn_or_tail(report, np.fmax(normal, all_one_way), tested)
+    return _drawn_or_tail(report, np.fmax(normal, all_one_way), tested, draws.enough)
 
 
 def _over_shards(
@@ -105,12 +106,12 @@ def _over_shards(
         executor.map(one_shard, shards)
 
 
-def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray) -> Floats:
+def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray, enough: int) -> Floats:
     """The share of draws as large as the observed value; the tail where it was hardly drawn."""
     drawn, as_large = np.fmax(report[:, DRAWN], 1.0), report[:, AS_LARGE]
     stopped = as_large / drawn  # stopped at the last of them: this is the sequential p-value
-    share = np.where(as_large >= _ENOUGH, stopped, (1.0 + as_large) / (1.0 + drawn))
-    p = np.where(as_large >= _HARDLY, share, tail)
+    share = np.where(as_large >= enough, stopped, (1.0 + as_large) / (1.0 + drawn))
+    p = np.where(as_large >= min(_HARDLY, enough), share, tail)
     return np.where(tested, np.fmin(p, 1.0), np.nan)
 
 

@@ -41,7 +41,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded normal
-_SHARED_BY = 30.0  # residuals of equal size that make a sum as good as normal
+_SHARED_BY = 15.0  # residuals of equal size that make a sum as good as normal
 _CLEAR_AFTER, _CLEAR_BY = 200, 15.0  # draws, and standard deviations from their mean
 _NEARLY = 1.0 - 1e-9  # equal up to rounding counts as "as large"
 
@@ -291,6 +291,8 @@ def flip_shard(
         drawn, as_large = 0, 0
         needed = n_draws if squares * squares < _SHARED_BY * fourths else 0
         while drawn < needed and as_large < enough:
+            if drawn == _CLEAR_AFTER and as_large == 0:
+                break
             drawn += 1
             if abs(_flip_sum(u, design, null, state)) >= abs(observed) * _NEARLY:
                 as_large += 1
