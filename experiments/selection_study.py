@@ -38,7 +38,7 @@ DATA = ("iqa_ref1", "llmfao_crowd", "llm_position_bias", "worldcollege", "movie_
 QUICK = ("iqa_ref1", "llmfao_crowd")
 CRITERIA = ("mismatch", "log-loss")
 RULES = ("best", "one-standard-error")
-T_RATIO = 100.0
+T_RATIO = 50.0
 CHOICES = tuple(product((False, True), CRITERIA, RULES))
 
 Results = dict[tuple[bool, str, str], tuple[float, float, float]]
@@ -65,7 +65,7 @@ def one_split(votes: Votes, features: np.ndarray | None, seed: int) -> Results:
         problem = Problem.build(
             training, features=features, position_bias=features is None, balance=balance
         )
-        path = solve(problem, make_grid(None, 40, T_RATIO), n_threads=1)
+        path = solve(problem, make_grid(None, 25, T_RATIO), n_threads=1)
         for criterion, errors in zip(CRITERIA, cross_validate(problem, path, folds), strict=True):
             for rule in RULES:
                 t = errors.choose(rule)

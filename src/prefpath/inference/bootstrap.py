@@ -121,6 +121,8 @@ def _solve(
 ) -> Floats:
     """Chord method: one factorisation at the consensus, a new one where it stops helping."""
     start = clustered.consensus.coefficient
+    limit = _peel_one_sided(evidence, clustered, weight, choice)
+    fixed = limit != 0.0
     moved = np.zeros_like(start)
     solve, before = None, np.inf
     for _ in range(_MOST_ITERATIONS):
@@ -129,7 +131,9 @@ def _solve(
             hessian = common_hessian(evidence, at, weight, choice) + clustered.held
             solve = _solver(evidence, hessian)
         gradient = common_gradient(evidence, at, weight, choice) + own + clustered.held @ moved
+        gradient[fixed] = 0.0
         step = solve(gradient)
+        step[fixed] = 0.0
         size = float(np.abs(step).max(initial=0.0))
         moved -= step * min(1.0, _LONGEST_STEP / max(size, 1e-300))
         if size < _SMALL_STEP or np.abs(moved).max() > _RUN_AWAY:
@@ -137,11 +141,44 @@ def _solve(
         if size > 0.3 * before:
             solve = None
         before = size
-    result = start + moved
-    result[np.abs(moved) > 0.5 * _RUN_AWAY] = np.inf * np.sign(
-        moved[np.abs(moved) > 0.5 * _RUN_AWAY]
-    )
-    return _without_unseen(evidence, clustered, weight, result)
+    ran_away = np.abs(moved) > 0.5 * _RUN_AWAY
+    result = np.where(ran_away, np.copysign(np.inf, moved), start + moved)
+    result[fixed] = np.inf * limit[fixed]
+    return result
+
+
+def _peel_one_sided(
+    evidence: Evidence, clustered: Clustered, weight: Floats, choice: Floats
+) -> Floats:
+    """1 (-1) for items that never lost (won) in a resample, NaN for those nobody drawn saw.
+
+    Not where the active annotators tell as much of an item as a vote would.
+
+    The weights of their comparisons are set to 0 in place, so that the others' scores are
+    solved without them; that may leave others one-sided, until nobody is.
+    """
+    problem, slots = evidence.problem, evidence.slots
+    limit = np.zeros(evidence.n_coefficients)
+    if problem.features is not None or not problem.loss.binary:
+        return limit
+    n_items = problem.votes.n_items
+    told = np.diag(clustered.held)[:n_items] > problem.loss.max_curvature
+    open_items = evidence.bounded & ~told
+    while True:
+        share = weight * (1.0 + choice) / 2.0
+        won = np.bincount(slots.left, share, n_items)
+        won += np.bincount(slots.right, weight - share, n_items)
+        shown = np.bincount(slots.left, weight, n_items)
+        shown += np.bincount(slots.right, weight, n_items)
+        lost = shown - won
+        side = np.where(won <= 1e-12 * shown, -1.0, np.where(lost <= 1e-12 * shown, 1.0, 0.0))
+        side[shown == 0.0] = np.nan
+        found = open_items & (side != 0.0)
+        if not found.any():
+            return limit
+        limit[:n_items][found] = side[found]
+        open_items &= ~found
+        weight[found[slots.left] | found[slots.right]] = 0.0
 
 
 def _solver(evidence: Evidence, hessian: Floats) -> Callable[[Floats], Floats]:
@@ -161,16 +198,3 @@ def _solver(evidence: Evidence, hessian: Floats) -> Callable[[Floats], Floats]:
         return step
 
     return solve
-
-
-def _without_unseen(
-    evidence: Evidence, clustered: Clustered, weight: Floats, result: Floats
-) -> Floats:
-    """NaN for items whose score no drawn vote and no active annotator bears on."""
-    if evidence.problem.features is not None:
-        return result
-    n_items = evidence.problem.votes.n_items
-    slots = evidence.slots
-    shown = np.bincount(slots.left, weight, n_items) + np.bincount(slots.right, weight, n_items)
-    result[:n_items][(shown == 0) & (np.diag(clustered.held)[:n_items] == 0)] = np.nan
-    return result

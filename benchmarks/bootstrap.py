@@ -1,0 +1,91 @@
+"""What a cluster bootstrap costs, beside a consensus fit.
+
+    python benchmarks/bootstrap.py            # WorldCollege, and 10 million votes
+    python benchmarks/bootstrap.py --quick    # a million votes
+
+WorldCollege: 1,000 resamples of its common scores, in seconds. Large: 100 resamples, against
+the time of 30 consensus fits (pooling the votes and Newton's method), and what memory they
+add, against the size of the votes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from prefpath import Path, Votes, fit_path, read_votes, simulate_crowd
+from prefpath.inference.bootstrap import bootstrap_coefficients
+from prefpath.inference.consensus import fit_consensus
+from prefpath.inference.evidence import Evidence, gather_evidence
+from prefpath.inference.sandwich import cluster_covariance
+from prefpath.model.problem import Problem
+from prefpath.votes.graph import connected_components
+
+BESIDE = FilePath(__file__).resolve().parents[2] / "shared" / "data"
+FOLDER = FilePath(os.environ.get("PREFPATH_DATA", BESIDE))
+
+
+def world_college() -> None:
+    votes = read_votes(FOLDER / "worldcollege.csv")
+    path = fit_path(votes, n_times=4, t_ratio=4.0)
+    evidence = gather(votes, path)
+    clustered = cluster_covariance(evidence)
+    bootstrap_coefficients(evidence, clustered, n_resamples=20)  # compiles
+    start = time.perf_counter()
+    bootstrap_coefficients(evidence, clustered, n_resamples=1_000)
+    print(f"WorldCollege: 1,000 resamples in {time.perf_counter() - start:.1f} s")
+
+
+def large(n_votes: int, n_annotators: int, n_items: int) -> None:
+    votes = simulate_crowd(n_votes, n_annotators, n_items, seed=0).votes
+    path = social_path(votes)
+    problem = Problem.build(votes)
+    component = connected_components(votes)
+    evidence = gather_evidence(problem, path, float(path.times[0]), component)
+    clustered = cluster_covariance(evidence)
+    bootstrap_coefficients(evidence, clustered, n_resamples=20)
+    start = time.perf_counter()
+    for _ in range(3):
+        fresh = gather_evidence(problem, path, float(path.times[0]), component)
+        fit_consensus(replace(fresh, coefficient=np.zeros(fresh.n_coefficients)))
+    consensus = (time.perf_counter() - start) / 3
+    tracemalloc.start()
+    start = time.perf_counter()
+    bootstrap_coefficients(evidence, clustered, n_resamples=100)
+    seconds = time.perf_counter() - start
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    columns = (votes.left, votes.right, votes.choice, votes.weight, votes.count)
+    size = sum(column.nbytes for column in columns)
+    print(f"{n_votes:,} votes, {n_annotators:,} annotators, {n_items:,} items:")
+    print(f"  100 resamples        {seconds:8.1f} s")
+    print(f"  30 consensus fits    {30 * consensus:8.1f} s")
+    print(f"  memory of resampling {peak / 2**20:8.0f} MB; the votes are {size / 2**20:.0f} MB")
+
+
+def gather(votes: Votes, path: Path) -> Evidence:
+    t = float(path.times[-1])
+    return gather_evidence(Problem.build(votes), path, t, connected_components(votes))
+
+
+def social_path(votes: Votes) -> Path:
+    """The path up to the first entry: what is timed here does not depend on who is active."""
+    return fit_path(votes, n_times=2, t_ratio=1.0001)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a million votes, 200 items")
+    asked = parser.parse_args()
+    world_college()
+    large(*((1_000_000, 10_000, 200) if asked.quick else (10_000_000, 100_000, 1_000)))
+
+
+if __name__ == "__main__":
+    main()
