@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy import sparse
@@ -217,36 +219,50 @@ class Path:
     def load(cls, file: str | FilePath) -> Path:
         """Read a path that `save` wrote."""
         try:
-            with np.load(FilePath(file), allow_pickle=False) as archive:
-                arrays = dict(archive)
-            meta = json.loads(arrays.pop("meta").tobytes().decode("utf-8"))
-        except (OSError, ValueError, KeyError) as error:
+            meta, arrays = _unpack(FilePath(file))
+            if meta.get("format") == _FORMAT:
+                return cls(**_fields(meta, arrays))
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            EOFError,
+            BadZipFile,
+            zlib.error,
+        ) as error:
             raise VoteError(
                 f"{file} is not a saved path: {error}", expected="a file that Path.save wrote"
             ) from error
-        if meta.get("format") != _FORMAT:
-            raise VoteError(
-                f"{file} has format {meta.get('format')}",
-                expected=f"format {_FORMAT}",
-                remedy="save it again with this version of prefpath",
-            )
-        parts = {
-            name: np.split(arrays[f"knot_{name}"], arrays[f"knot_{name}_ends"][:-1])
-            for name in ("who", "z", "who_bias", "z_bias")
-        }
-        knots = tuple(
+        raise VoteError(
+            f"{file} has format {meta.get('format')}",
+            expected=f"format {_FORMAT}",
+            remedy="save it again with this version of prefpath",
+        )
+
+
+def _unpack(file: FilePath) -> tuple[dict[str, Any], dict[str, Any]]:
+    with file.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+        arrays = dict(archive)
+    return json.loads(arrays.pop("meta").tobytes().decode("utf-8")), arrays
+
+
+def _fields(meta: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    parts = {
+        name: np.split(arrays[f"knot_{name}"], arrays[f"knot_{name}_ends"][:-1])
+        for name in ("who", "z", "who_bias", "z_bias")
+    }
+    return {
+        "knots": tuple(
             Knot(**{name: part[k] for name, part in parts.items()})
             for k in range(len(arrays["times"]))
-        )
-        fields: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS}
-        fields |= {name: meta[name] for name in _SCALARS}
-        return cls(
-            knots=knots,
-            items=_label_array(meta["items"]),
-            annotators=_label_array(meta["annotators"]),
-            penalty=PENALTIES[meta["penalty"]](),
-            **fields,
-        )
+        ),
+        "items": _label_array(meta["items"]),
+        "annotators": _label_array(meta["annotators"]),
+        "penalty": PENALTIES[meta["penalty"]](),
+        **{name: arrays.get(name) for name in _ARRAYS},
+        **{name: meta[name] for name in _SCALARS},
+    }
 
 
 _ARRAYS = (
@@ -261,9 +277,13 @@ _ARRAYS = (
     "deviation_threshold",
     "position_threshold",
 )
+# What NumPy, zip and JSON raise on a file that is something else, cut short or spoiled.
+_NO_PATH = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
 _SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations")
 
 
 def _label_array(labels: list[Any]) -> Labels:
-    array = np.array(labels)
+    """Labels as they were: NumPy alone would turn 1 beside "a" into "1"."""
+    plain = len({type(label) for label in labels}) == 1
+    array = np.array(labels) if plain else np.array(labels, dtype=object)
     return array if array.dtype.kind in "iufU" else np.array(labels, dtype=object)
