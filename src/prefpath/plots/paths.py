@@ -20,7 +20,7 @@ _MOST_LINES = 400
 def deviation_paths(
     path: Path, ax: Axes | None = None, *, t: float | None = None, n_marked: int = 3
 ) -> Axes:
-    """Size of every annotator's deviation along the path (the paper's Figs. 1b, 7 and 10).
+    """Size of every annotator's deviation along the path, from social to individuals.
 
     Parameters
     ----------
@@ -91,5 +91,5 @@ def _finish(ax: Axes, t: float | None) -> Axes:
     log_time_axis(ax)
     mark_time(ax, t)
     if ax.get_legend_handles_labels()[1]:
-        ax.legend(frameon=False, loc="upper left")
+        ax.legend(frameon=False, loc="upper left", fontsize="small")
     return ax
