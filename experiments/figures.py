@@ -1,6 +1,6 @@
 """All figures of the paper, and a page that says what each shows and whether it agrees.
 
-    python -m experiments.figures                  # all of them, into figures/
+    python -m experiments.figures                  # all of them, into out/figures/
     python -m experiments.figures iqa-paths losses # some of them
     python -m experiments.figures --list
 
@@ -317,7 +317,7 @@ def main() -> None:
     """Draw the figures named, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", choices=[[], *(figure.name for figure in FIGURES)])
-    parser.add_argument("--out", type=FilePath, default=FilePath("figures"))
+    parser.add_argument("--out", type=FilePath, default=FilePath("out") / "figures")
     parser.add_argument("--list", action="store_true", help="only say which there are")
     options = parser.parse_args()
     if options.list:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from report_visit import CHROMIUM, FLAGS, HOSTILE_ANNOTATORS, HOSTILE_ITEMS, Visit
 
 from prefpath import PreferenceModel, Votes, simulate_crowd
+from report.report_visit import CHROMIUM, FLAGS, HOSTILE_ANNOTATORS, HOSTILE_ITEMS, Visit
 
 pytest.importorskip("bokeh")
 

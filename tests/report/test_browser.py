@@ -7,7 +7,8 @@ import io
 
 import numpy as np
 import pytest
-from report_visit import HOSTILE_ANNOTATORS, HOSTILE_ITEMS, Visit
+
+from report.report_visit import HOSTILE_ANNOTATORS, HOSTILE_ITEMS, Visit
 
 pytestmark = pytest.mark.browser
 
