@@ -28,7 +28,7 @@ unit: $(READY)
 	$(BIN)/pytest -n 2 --dist loadgroup
 
 golden: $(READY)  ## All golden paths of the published code, whole (minutes)
-	$(BIN)/python -m benchmarks.golden
+	$(BIN)/python benchmarks/golden.py
 
 figures: $(READY)  ## All figures of the paper (needs PREFPATH_DATA or ../shared/data)
 	$(BIN)/python -m experiments.figures

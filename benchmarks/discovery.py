@@ -37,17 +37,22 @@ class Tally:
 
     false: list[float] = field(default_factory=list)
     found: list[float] = field(default_factory=list)
+    n_named: int = 0
 
     def add(self, named: Named, planted: Named) -> None:
+        self.n_named += int(named.sum())
         self.false.append(float((named & ~planted).sum() / max(1, named.sum())))
         if planted.any():
             self.found.append(float(named[planted].mean()))
 
     def words(self) -> str:
         rate, n = np.mean(self.false), len(self.false)
-        error = np.std(self.false, ddof=1) / np.sqrt(n) if n > 1 else np.nan
+        if n > 1:
+            error = np.std(self.false, ddof=1) / np.sqrt(n)
+        else:  # one crowd, of many annotators: those named are the sample
+            error = np.sqrt(TARGET * (1.0 - TARGET) / max(1, self.n_named))
         power = f"{np.mean(self.found):.2f}" if self.found else "   –"
-        held = "yes" if n < 2 or rate <= TARGET + 2.0 * error else "NO"
+        held = "yes" if rate <= TARGET + 2.0 * error else "NO"
         return f"{rate:.3f} ± {error:.3f}  {power}  {held:<4}"
 
 

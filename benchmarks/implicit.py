@@ -1,6 +1,6 @@
 """Would an implicit step pay? What a Newton system costs, in evaluations of the gradient.
 
-    python -m benchmarks.implicit
+    python benchmarks/implicit.py
 
 The Hessian of the path is an arrow: one common block and one small block for each active
 annotator. An implicit step of second order needs at least two Newton systems; a Chebyshev step
