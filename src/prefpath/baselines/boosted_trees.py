@@ -77,7 +77,8 @@ class GBDT(Baseline):
             while n_done < stop:
                 n_done += 1
                 booster.update(fobj=objective)
-            yield np.asarray(booster.predict(inputs, raw_score=True), dtype=float)
+            predicted = booster.predict(inputs, raw_score=True, num_threads=self.n_threads)
+            yield np.asarray(predicted, dtype=float)
 
     def _settings(self, n_leaves: int) -> dict[str, Any]:
         return {
