@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -162,6 +163,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         self.features_ = as_item_features(self.features, self.votes_.items)
         if self.features_ is not None:
             self.n_features_in_ = self.features_.matrix.shape[1]
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_  # of an earlier fit
         self.component_ = connected_components(self.votes_)
         self._say_what_cannot_be_known()
         self.path_, self.cv_ = self._follow(self._problem(), progress)
@@ -192,14 +195,19 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
                 "right": X.items[X.right],
             }
             return self._margins(frame, X.position_known)
-        table = nw.from_native(X, eager_only=True)
+        table = _table(X)
         for column in ("left", "right"):
             if column not in table.columns:
                 raise VoteError(
                     f"the comparisons have no column {column!r}",
                     expected="columns left, right and, where known, annotator",
                 )
-        frame = {name: table[name].to_numpy() for name in table.columns}
+        wanted = {"annotator": self.group or "annotator", "left": "left", "right": "right"}
+        frame = {
+            name: table[column].to_numpy()
+            for name, column in wanted.items()
+            if column in table.columns
+        }
         return self._margins(frame, np.ones(len(table), dtype=bool))
 
     def predict(self, X: Any) -> Floats:
@@ -214,15 +222,15 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     def score(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Share of votes whose sign is predicted right; ties and margins of 0 count one half."""
-        margin = self.decision_function(X)
+        """Share of votes whose sign is predicted right; ties and margins of 0 count one half.
+
+        X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
+        """
         if y is None:
-            votes = X if isinstance(X, Votes) else None
-            if votes is None:
-                raise SettingError("score needs the choices", expected="Votes, or a frame and y")
-            choice, weight = votes.choice, votes.weight
+            votes = X if isinstance(X, Votes) else self._votes_of(X, None, sample_weight)
+            margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
         else:
-            choice = check_choices(np.asarray(y))
+            margin, choice = self.decision_function(X), check_choices(np.asarray(y))
             weight = np.ones(len(choice))
         if sample_weight is not None:
             weight = np.asarray(sample_weight, dtype=float)
@@ -378,11 +386,15 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         return write_report(self, path, title=title)
 
     def _votes_of(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Votes:
+        if y is None and sample_weight is not None:
+            raise SettingError(
+                "sample_weight without y", expected="weights in the votes, or X, y and weights"
+            )
         if isinstance(X, Votes):
             return X
         if y is None:
             return read_votes(X, group=self.group)
-        table = nw.from_native(X, eager_only=True)
+        table = _table(X)
         library = nw.get_native_namespace(table).__name__
         who = self.group or "annotator"
         missing = [name for name in (who, "left", "right") if name not in table.columns]
@@ -397,8 +409,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             np.asarray(y),
             sample_weight,
         )
-        object.__setattr__(votes, "frame_library", library)
-        return votes
+        return replace(votes, frame_library=library)
 
     def _problem(self) -> Problem:
         features = None if self.features_ is None else self.features_.of(self.votes_.items)
@@ -500,6 +511,16 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
                 remedy="fit with features=... that describe the new items too",
             )
         return left, right, known.matrix @ self.path_.common_at(self.t_), known.matrix
+
+
+def _table(X: Any) -> Any:
+    try:
+        return nw.from_native(X, eager_only=True)
+    except TypeError as error:
+        raise VoteError(
+            f"X is {type(X).__name__}",
+            expected="Votes, or a data frame with columns annotator, left and right",
+        ) from error
 
 
 class _Lookup:
