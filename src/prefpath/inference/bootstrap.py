@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from prefpath.errors import SettingError
 from prefpath.inference.consensus import common_gradient, common_hessian, invert
@@ -23,7 +24,7 @@ from prefpath.solver.executors import Serial, Threads, check_threads
 FEWEST_ANNOTATORS = 5
 RESAMPLES_A_PASS = 8
 _MOST_ITERATIONS = 40
-_SMALL_STEP = 1e-6
+_SMALL_STEP = 1e-5  # far below what resampling itself leaves uncertain
 _LONGEST_STEP = 3.0
 _RUN_AWAY = 12.0  # logits from the consensus: in this resample the item never won or never lost
 
@@ -70,7 +71,11 @@ def bootstrap_coefficients(
             progress(sizes[index])
         return solved
 
-    with Threads(threads) if threads > 1 else Serial() as executor:
+    # Resamples are what runs side by side; BLAS's own threads would only wait for each other.
+    with (
+        threadpool_limits(1, user_api="blas"),
+        Threads(threads) if threads > 1 else Serial() as executor,
+    ):
         blocks = executor.map(one_block, range(len(sizes)))
     return np.concatenate(blocks)
 
@@ -138,7 +143,7 @@ def _solve(
         moved -= step * min(1.0, _LONGEST_STEP / max(size, 1e-300))
         if size < _SMALL_STEP or np.abs(moved).max() > _RUN_AWAY:
             break
-        if size > 0.3 * before:
+        if size > 0.6 * before:
             solve = None
         before = size
     ran_away = np.abs(moved) > 0.5 * _RUN_AWAY

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from prefpath.errors import SettingError
 from prefpath.inference.bootstrap import Progress, bootstrap_coefficients
@@ -138,7 +139,9 @@ def estimate_common(
     if method not in METHODS:
         raise SettingError(f"interval is {method!r}", expected="sandwich, bootstrap or None")
     evidence = gather_evidence(problem, path, t, component)
-    clustered = cluster_covariance(evidence)
+    # Many small matrices: BLAS's threads would cost more than they save.
+    with threadpool_limits(1 if problem.votes.n_items < 1_000 else None, user_api="blas"):
+        clustered = cluster_covariance(evidence)
     draws = None
     if method == "bootstrap":
         draws = bootstrap_coefficients(
