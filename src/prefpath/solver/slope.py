@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from prefpath.solver.flow import Work
 
 _RADIUS_SAFETY = 1.2
+_PERSONAL_SCALE = 0.1
 
 
 class Corner(NamedTuple):
@@ -57,6 +58,7 @@ class Slope:
         self._large = is_large(problem)
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.bias_at = problem.n_common if problem.common_position else -1
+        self._largest_threshold = float(problem.deviation_threshold.max())
         self._direction = np.zeros(0)
         self._rng = np.random.default_rng(0)
 
@@ -128,7 +130,10 @@ class Slope:
         """Largest estimated local error of a step, relative to the largest coefficient."""
         estimate = 0.8 * (ends.y0 - ends.y1) + 0.4 * ends.length * (ends.f0 + ends.f1)
         n, kappa = self.crowd.n_common, self.problem.kappa
-        scale = max(float(np.abs(ends.y1[:n]).max(initial=0.0)), 1e-8)
+        # Where only sides matter the common scores stay zero: nothing is small beside nothing.
+        beyond = float(np.abs(ends.y1[n:]).max(initial=0.0)) - self._largest_threshold
+        common = float(np.abs(ends.y1[:n]).max(initial=0.0))
+        scale = max(common, _PERSONAL_SCALE * kappa * beyond, 1e-8)
         worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
         personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
         return max(worst, personal) / scale
