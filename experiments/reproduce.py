@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from rich.console import Console
 from experiments import report
 from experiments.runner import Results, run_table
 from experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
+from prefpath.errors import SettingError
 
 __all__ = ["METHODS", "OWN_FOUR", "Options", "reproduce"]
 
@@ -43,7 +45,7 @@ def reproduce(name: str, options: Options) -> None:
     elif name in BIAS_TABLES:
         reproduce_bias_table(name, options)
     else:
-        reproduce_figure(name, options)
+        reproduce_figures(name, options)
 
 
 def reproduce_table(name: str, options: Options) -> None:
@@ -88,9 +90,31 @@ def reproduce_bias_table(name: str, options: Options) -> None:
     (options.out / f"{name}.txt").write_text(said.getvalue(), encoding="utf-8")
 
 
-def reproduce_figure(name: str, options: Options) -> None:
-    """One figure, by the script of the figures."""
-    raise NotImplementedError
+def reproduce_figures(name: str, options: Options) -> None:
+    """All figures, or those that are known to be the paper's figure of this number."""
+    import matplotlib
+
+    from experiments.figures import FIGURES, draw_figure, write_page
+
+    matplotlib.use("Agg")
+    number = re.compile(rf"\(Fig\. {name.removeprefix('figure')}[a-z]?\)")
+    wanted = [one for one in FIGURES if name == "figures" or number.search(one.shows)]
+    if not wanted:
+        raise SettingError(
+            f"we do not know which of our figures is the paper's {name}",
+            remedy="`prefpath reproduce figures` draws all of them",
+        )
+    folder = options.out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for done, figure in enumerate(wanted, start=1):
+        found[figure.name] = draw_figure(figure, folder)
+        options.console.print(f"{figure.shows}: {found[figure.name]}", highlight=False)
+        if options.progress is not None:
+            options.progress(name, done / len(wanted))
+    if name == "figures":
+        write_page(found, folder)
+    options.console.print(f"written to {folder}", highlight=False)
 
 
 def _look_beside_the_clone() -> None:

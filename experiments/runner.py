@@ -71,11 +71,13 @@ def run_job(name: str, quick: bool, job: Job) -> Outcome:
 def append_result(store: Path, job: Job, outcome: Outcome, setting: str) -> None:
     """Add one line to the store; it is complete on disk before the next job's is begun."""
     store.parent.mkdir(parents=True, exist_ok=True)
-    is_new = not store.exists()
+    before = store.read_bytes()[-1:] if store.exists() else b""
     with store.open("a", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
-        if is_new:
+        if not before:
             writer.writerow(FIELDS)
+        elif before != b"\n":  # a run was stopped in the middle of a line
+            handle.write("\r\n")
         cost = "" if outcome.log_loss is None else repr(outcome.log_loss)
         row = (job.method, job.ties, job.repeat, repr(outcome.mismatch), cost)
         writer.writerow((*row, repr(outcome.seconds), setting))

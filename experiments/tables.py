@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any, Literal
 
 import numpy as np
@@ -87,8 +88,9 @@ class PaperTable:
         return Task(votes, split, features, self.over, random_state=repeat)
 
     def fingerprint(self, key: str) -> str:
-        """What a stored result depends on, so that results of other settings are not reused."""
-        return f"{self.contender(key)!r} over={self.over} test_share={self.test_share}"
+        """A digest of the settings, so that stored results of other settings are not reused."""
+        words = f"{self.contender(key)!r} over={self.over} test_share={self.test_share}"
+        return sha256(words.encode()).hexdigest()[:12]
 
     def quick(self) -> PaperTable:
         """The same with shorter paths where paths are long; not the paper's setting."""
