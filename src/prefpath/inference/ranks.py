@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.stats import t as student
 
-from prefpath.model.design import Ints
+from prefpath.model.design import Floats, Ints
 
 if TYPE_CHECKING:
     from prefpath.inference.intervals import CommonScores
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 def rank_intervals(common: CommonScores, level: float) -> tuple[Ints, Ints]:
     """Lowest and highest rank of each item within its component that the votes allow.
 
-    Item j is surely above item i where the difference of their scores exceeds the quantile of
-    its own standard error at `1 - (1 - level) / (n - 1)`. For each j only one error is
-    possible, the wrong order, so that all n - 1 comparisons with i are right together with
-    probability `level` (Bonferroni; Mogstad, Romano, Shaikh and Wilhelm 2024), and so is the
-    interval of i's rank. Comparing single intervals for overlap instead is too strict for a
-    few items and too lenient for many. An unbounded item may have any rank.
+    Item j is surely above item i where the difference of their scores exceeds its standard
+    error times the quantile at `1 - (1 - level) / k`. For each j only one error is possible,
+    the wrong order, so that with k = n - 1 all comparisons with i are right together with
+    probability `level` (Bonferroni), and so is the interval of i's rank. Whoever is surely
+    above or below is settled, and k falls to the number of those who are not, until nobody
+    more can be told apart (Holm's steps; Mogstad, Romano, Shaikh and Wilhelm 2024). Comparing
+    single intervals for overlap instead is too strict for a few items and too lenient for
+    many. An unbounded item may have any rank.
     """
     n_items = len(common.score)
     first = np.ones(n_items, dtype=np.int64)
@@ -39,12 +41,23 @@ def rank_intervals(common: CommonScores, level: float) -> tuple[Ints, Ints]:
 
 def _surely(common: CommonScores, members: Ints, level: float) -> tuple[Ints, Ints]:
     """How many members are surely above and below each of them."""
-    tail = (1.0 - level) / (len(members) - 1)
-    quantile = float(student.isf(min(tail, 0.5), common.degrees_of_freedom))
     above = np.empty(len(members), dtype=np.int64)
     below = np.empty(len(members), dtype=np.int64)
+    # The quantile for each number of members that may still be undecided.
+    tails = np.minimum((1.0 - level) / np.arange(1, len(members)), 0.5)
+    quantiles = student.isf(tails, common.degrees_of_freedom)
     for k, i in enumerate(members):
         centre, error = common.difference(members, i)
-        above[k] = np.count_nonzero(centre > quantile * error)
-        below[k] = np.count_nonzero(centre < -quantile * error)
+        others = members != i
+        ratio = centre[others] / np.maximum(error[others], 1e-300)
+        reach = _undecided_reach(np.sort(np.abs(ratio))[::-1], quantiles)
+        above[k] = np.count_nonzero(ratio > reach)
+        below[k] = np.count_nonzero(ratio < -reach)
     return above, below
+
+
+def _undecided_reach(sizes: Floats, quantiles: Floats) -> float:
+    """The quantile at which Holm's steps stop; sizes fall, `quantiles[k - 1]` is for k left."""
+    left = quantiles[::-1][: len(sizes)]
+    stops = np.flatnonzero(sizes <= left)
+    return float(left[stops[0]]) if len(stops) else 0.0

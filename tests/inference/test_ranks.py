@@ -1,0 +1,72 @@
+"""Rank intervals on scores and covariances whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from prefpath.inference.intervals import CommonScores
+from prefpath.inference.ranks import rank_intervals
+from prefpath.model.losses import BradleyTerry
+
+
+def independent(score, error, bounded=None) -> CommonScores:
+    """Scores known with independent normal errors, by endless annotators."""
+    score = np.asarray(score, dtype=float)
+    covariance = np.diag(np.broadcast_to(error, score.shape).astype(float) ** 2)
+    return CommonScores(
+        score=score,
+        centre=score,
+        covariance=covariance,
+        unclustered=np.zeros_like(covariance),
+        bounded=np.ones(len(score), dtype=bool) if bounded is None else np.asarray(bounded),
+        component=np.zeros(len(score), dtype=np.int32),
+        degrees_of_freedom=np.inf,
+        n_annotators=1_000,
+        method="sandwich",
+        loss=BradleyTerry(),
+    )
+
+
+def test_items_far_apart_have_one_rank_and_equal_ones_have_all():
+    low, high = rank_intervals(independent([3.0, 0.0, -3.0], 0.1), 0.95)
+    assert low.tolist() == high.tolist() == [1, 2, 3]
+    low, high = rank_intervals(independent([0.0, 0.0, 0.0], 0.1), 0.95)
+    assert low.tolist() == [1, 1, 1] and high.tolist() == [3, 3, 3]
+
+
+def test_the_steps_are_holms():
+    """The second difference is decided only because the first one was."""
+    error = 1.0 / np.sqrt(2.0)
+    between = (norm.isf(0.05) + norm.isf(0.05 / 2)) / 2
+    low, high = rank_intervals(independent([0.0, between, 50.0], error), 0.95)
+    assert (low[0], high[0]) == (3, 3)
+    low, high = rank_intervals(independent([0.0, between, between], error), 0.95)
+    assert (low[0], high[0]) == (1, 3)
+
+
+def test_an_unbounded_item_may_have_any_rank_and_leaves_room_for_it():
+    low, high = rank_intervals(independent([9.0, 3.0, -3.0], 0.1, [False, True, True]), 0.95)
+    assert (low[0], high[0]) == (1, 3)
+    assert low.tolist()[1:] == [1, 2] and high.tolist()[1:] == [2, 3]
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0.01, 2.0))
+def test_the_rank_of_the_score_is_inside(score, error):
+    low, high = rank_intervals(independent(score, error), 0.95)
+    above = (np.array(score)[None, :] > np.array(score)[:, None]).sum(axis=1)
+    below = (np.array(score)[None, :] < np.array(score)[:, None]).sum(axis=1)
+    assert np.all(low <= 1 + above) and np.all(high >= len(score) - below)
+
+
+def test_rank_intervals_hold_all_ranks_as_often_as_they_say():
+    """Each item's interval, over draws of independent errors; ties of truth are excluded."""
+    rng = np.random.default_rng(0)
+    truth = np.linspace(1.0, 0.0, 8)
+    held = np.zeros(8)
+    for _ in range(400):
+        low, high = rank_intervals(independent(rng.normal(truth, 0.3), 0.3), 0.95)
+        held += (low <= np.arange(1, 9)) & (np.arange(1, 9) <= high)
+    assert np.all(held / 400 > 0.93)
