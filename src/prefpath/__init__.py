@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from prefpath.errors import MissingExtra, PrefpathError, SettingError, VoteError, VoteWarning
 
 if TYPE_CHECKING:
+    from prefpath.diagnose import calibrated_entry as calibrated_entry
+    from prefpath.diagnose import discover as discover
     from prefpath.estimators import PreferenceModel as PreferenceModel
     from prefpath.fit import fit_path as fit_path
     from prefpath.hodge import HodgeDecomposition as HodgeDecomposition
@@ -33,6 +35,8 @@ _HOME = {
     "PreferenceModel": "prefpath.estimators",
     "Simulation": "prefpath.simulate",
     "Votes": "prefpath.votes",
+    "discover": "prefpath.diagnose.discovery",
+    "calibrated_entry": "prefpath.diagnose.entry",
     "fit_path": "prefpath.fit",
     "hodge_decompose": "prefpath.hodge",
     "hodge_rank": "prefpath.hodge",
@@ -55,6 +59,8 @@ __all__ = [
     "VoteError",
     "VoteWarning",
     "Votes",
+    "calibrated_entry",
+    "discover",
     "fit_path",
     "hodge_decompose",
     "hodge_rank",
