@@ -102,8 +102,8 @@ def annotator_section(data: ReportData) -> str:
 {search_box("annotators", "Search annotators")}</div>
 <p>Those who stand out come first. Of the annotators a verdict singles out, about
 {percent(data.certainty.q)} may be so by chance (false-discovery rate). Open a name for the evidence
-and for that annotator’s own ranking. The first column follows the slider: ◆ own taste, ◀ leans left, ▶ leans right; all
-other figures hold at the chosen time.</p>
+and for that annotator’s own ranking. The first column follows the slider:
+◆ own taste, ◀ leans left, ▶ leans right; all other figures hold at the chosen time.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, "annotator")}
 <p class="note">{download_link("annotators", data.annotators, "annotator")}</p></section>"""
