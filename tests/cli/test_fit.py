@@ -1,0 +1,137 @@
+"""`prefpath fit`, `simulate` and `demo`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from prefpath import Path as PreferencePath
+from prefpath.cli import app, main
+
+runner = CliRunner()
+
+
+@pytest.fixture(scope="module")
+def votes_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated crowd, written by `prefpath simulate`."""
+    folder = tmp_path_factory.mktemp("votes")
+    file = folder / "votes.csv"
+    result = runner.invoke(
+        app, ["simulate", str(file), "--votes", "3000", "--annotators", "20", "--items", "6",
+              "--truth", str(folder / "truth.csv"), "--seed", "3"]
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return file
+
+
+def test_simulate_writes_votes_and_truth(votes_file: Path) -> None:
+    lines = votes_file.read_text().splitlines()
+    assert lines[0] == "annotator,left,right,choice"
+    assert len(lines) == 3001
+    truth = (votes_file.parent / "truth.csv").read_text().splitlines()
+    assert truth[0] == "annotator,deviates,position_bias" and len(truth) == 21
+
+
+def test_fit_shows_tables_with_the_users_labels(votes_file: Path) -> None:
+    result = runner.invoke(app, ["fit", str(votes_file)])
+    assert result.exit_code == 0, result.output
+    for words in ("Leaderboard", "Annotators who lean to one side", "Held-out mismatch", "apple"):
+        assert words in result.output
+
+
+def test_fit_json_is_json_with_nulls(votes_file: Path) -> None:
+    result = runner.invoke(app, ["fit", str(votes_file), "--json"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert [row["rank"] for row in data["ranking"]] == [1, 2, 3, 4, 5, 6]
+    scores = [row["score"] for row in data["ranking"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(row["score_low"] < row["score"] < row["score_high"] for row in data["ranking"])
+    assert len(data["annotators"]) == 20
+    assert any(row["deviation_entered"] is None for row in data["annotators"])
+    assert 0 < data["held_out_error"] <= data["held_out_error_of_one_ranking"] < 0.5
+
+
+def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    result = runner.invoke(
+        app, ["fit", str(votes_file), "--out", str(tmp_path / "out"), "--report", str(report)]
+    )
+    assert result.exit_code == 0, result.output
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+        "ranking.csv", "annotators.csv", "path.npz", "cross_validation.csv",
+    }  # fmt: skip
+    path = PreferencePath.load(tmp_path / "out" / "path.npz")
+    assert "apple" in path.items.tolist()
+    assert "<html" in report.read_text(encoding="utf-8")
+
+
+def test_personal_ranking_and_elo(votes_file: Path) -> None:
+    name = votes_file.read_text().splitlines()[1].split(",")[0]
+    result = runner.invoke(app, ["fit", str(votes_file), "--personal", name, "--scale", "elo",
+                                 "--anchor", "apple", "--json"])  # fmt: skip
+    data = json.loads(result.stdout)
+    assert len(data["personal"][name]) == 6
+    apple = next(row for row in data["ranking"] if row["item"] == "apple")
+    assert apple["score"] == pytest.approx(1000.0)
+
+
+def test_stopping_at_a_time_of_ones_own(votes_file: Path) -> None:
+    early = json.loads(runner.invoke(app, ["fit", str(votes_file), "--t", "1e-3", "--json"]).stdout)
+    assert early["t"] == 1e-3
+    assert all(row["deviation"] == 0 for row in early["annotators"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--loss", "logit"], ["no loss 'logit'", "bradley-terry"]),
+        (["--solver", "magic"], ["solver is 'magic'"]),
+        (["--criterion", "luck"], ["criterion is 'luck'"]),
+        (["--scale", "kelvin"], ["kelvin"]),
+        (["--anchor", "durian"], ["durian"]),
+        (["--personal", "Nobody"], ["no annotator 'Nobody'"]),
+        (["--q", "2"], ["2"]),
+        (["--cv", "1"], ["1 folds"]),
+    ],
+)
+def test_bad_settings_say_what_and_exit_with_2(
+    votes_file: Path,
+    arguments: list[str],
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.argv", ["prefpath", "fit", str(votes_file), *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    said = capfd.readouterr().err.replace("\n", " ")
+    assert all(word in said for word in words), said
+    assert "Traceback" not in said
+
+
+def test_demo_finds_who_was_planted() -> None:
+    result = runner.invoke(app, ["demo", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert set(found["planted_deviants"]) <= set(found["found_deviants"])
+    assert set(found["planted_clickers"]) <= set(found["found_clickers"])
+    assert len(found["found_deviants"]) + len(found["found_clickers"]) <= 8
+
+
+def test_features_from_a_table(votes_file: Path, tmp_path: Path) -> None:
+    items = sorted({line.split(",")[1] for line in votes_file.read_text().splitlines()[1:]})
+    values = np.arange(len(items)) % 3
+    table = tmp_path / "items.csv"
+    rows = [
+        f"{item},{value},{k}" for k, (item, value) in enumerate(zip(items, values, strict=True))
+    ]
+    table.write_text("item,sweet,size\n" + "\n".join(rows) + "\n")
+    result = runner.invoke(app, ["fit", str(votes_file), "--features", str(table), "--json"])
+    assert result.exit_code == 0, result.output
+    assert len(json.loads(result.stdout)["ranking"]) == len(items)
