@@ -129,6 +129,8 @@ def solve(
     """The path of a problem at the times of a grid, by the solver named."""
     if solver not in SOLVERS:
         raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
+    if common not in ("flow", "minimise"):
+        raise SettingError(f"common is {common!r}", expected="'flow' or 'minimise'")
     if solver == "flow":
         if step is not None:
             raise SettingError("step with solver 'flow', whose steps adapt", remedy="leave it out")

@@ -127,8 +127,6 @@ class _Stepper:
         self.n_evaluations = 0
         self.start = 0.0
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
-        if common not in ("flow", "minimise"):
-            raise SettingError(f"common is {common!r}", expected="'flow' or 'minimise'")
 
     def first_state(self) -> State:
         """The state at `self.start`: zero, or, with the common part minimised, the first entry.
