@@ -28,7 +28,7 @@ from prefpath.solver.rkc import chebyshev, next_stage
 if TYPE_CHECKING:
     from prefpath.solver.flow import Work
 
-_RADIUS_SAFETY = 1.2
+_RADIUS_SAFETY = 1.15
 _PERSONAL_SCALE = 0.1
 
 
@@ -37,6 +37,9 @@ class Corner(NamedTuple):
 
     after: float
     relaxation: float
+
+
+_NO_CORNER = Corner(np.inf, np.inf)
 
 
 class Slope:
@@ -130,13 +133,11 @@ class Slope:
         """Largest estimated local error of a step, relative to the largest coefficient."""
         estimate = 0.8 * (ends.y0 - ends.y1) + 0.4 * ends.length * (ends.f0 + ends.f1)
         n, kappa = self.crowd.n_common, self.problem.kappa
-        # Where only sides matter the common scores stay zero: nothing is small beside nothing.
-        beyond = float(np.abs(ends.y1[n:]).max(initial=0.0)) - self._largest_threshold
-        common = float(np.abs(ends.y1[:n]).max(initial=0.0))
-        scale = max(common, _PERSONAL_SCALE * kappa * beyond, 1e-8)
         worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
         personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
-        return max(worst, personal) / scale
+        if self.minimiser is not None:
+            personal *= 2.0  # a minimised common part follows at once: it must be as good
+        return max(worst, personal) / self.scale(ends.y1)
 
     def spectral_radius(self, y: Floats, f: Floats) -> float:
         """Largest eigenvalue of the equation at y, by a nonlinear power method.
@@ -161,32 +162,42 @@ class Slope:
             if abs(radius - before) <= 0.03 * radius:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
-        return max(_RADIUS_SAFETY * radius, 1e-12)
+        return _rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
 
-    def next_corner(self, y: Floats, f: Floats) -> Corner:
+    def next_corner(self, y: Floats, f: Floats, tolerance: float) -> Corner:
         """When the next active annotator's position bias leaves zero, along its slope.
 
         A bias answers to all votes of its annotator at once, so it runs to its value within a
         moment of entering: the sharpest corners of a path. Steps end there instead of failing
-        across them.
+        across them. Who drifts over the threshold to a value within the tolerance makes none.
         """
         active = self.crowd.active
         if not len(active.who):
-            return Corner(np.inf, np.inf)
+            return _NO_CORNER
         at = active.at[1:] - 1
         z, slope = y[at], f[at]
         threshold = self.problem.position_threshold[active.who]
+        relaxation = 1.0 / self.own_radius(active.who)
+        value = self.problem.kappa * np.abs(slope) * relaxation
+        sharp = value > tolerance * self.scale(y)
         with np.errstate(divide="ignore", invalid="ignore"):
             after = (threshold - np.sign(slope) * z) / np.abs(slope)
-        after = np.where((np.abs(z) < threshold) & (slope != 0.0), after, np.inf)
+        after = np.where(sharp & (np.abs(z) < threshold) & (slope != 0.0), after, np.inf)
         first = int(np.argmin(after))
-        return Corner(float(after[first]), 1.0 / self.own_radius(active.who[first : first + 1]))
+        return Corner(float(after[first]), float(relaxation[first]))
 
-    def own_radius(self, who: Ints) -> float:
-        """Upper bound of what annotators add to the spectral radius by themselves."""
-        share = float(self.crowd.waiting.share[who].max())
-        loss = self.problem.loss
-        return self.problem.kappa * loss.max_curvature * share
+    def scale(self, y: Floats) -> float:
+        """The largest coefficient: what errors are measured by."""
+        n = self.crowd.n_common
+        # Where only sides matter the common scores stay zero: nothing is small beside nothing.
+        beyond = float(np.abs(y[n:]).max(initial=0.0)) - self._largest_threshold
+        common = float(np.abs(y[:n]).max(initial=0.0))
+        return max(common, _PERSONAL_SCALE * self.problem.kappa * beyond, 1e-8)
+
+    def own_radius(self, who: Ints) -> Floats:
+        """What each annotator's position bias may add to the spectral radius by itself."""
+        share = self.crowd.waiting.share[who]
+        return self.problem.kappa * self.problem.loss.max_curvature * share
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
         self.work.evaluations += 1
@@ -247,6 +258,11 @@ class Slope:
         while len(self._scratch) <= k:
             self._scratch.append(make_scratch(self.problem.design, self.problem.votes.n_items))
         return self._scratch[k]
+
+
+def _rounded_up(radius: float) -> float:
+    """To a power of the eighth root of 2: rounding errors must not decide about stages."""
+    return float(2.0 ** (math.ceil(8.0 * math.log2(radius)) / 8.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
