@@ -44,7 +44,14 @@ def make_folds(
         )
     splitter = KFold(n_folds, shuffle=True, random_state=random_state)
     held_out = (test for _, test in splitter.split(np.zeros(units)))
-    return [fold for fold in _weigh(votes, held_out, over) if fold.test.any() and fold.train.any()]
+    folds = [fold for fold in _weigh(votes, held_out, over) if fold.test.any() and fold.train.any()]
+    if not folds:
+        raise VoteError(
+            f"no fold over {over} leaves votes both to learn from and to test on",
+            expected=f"more {over}",
+            remedy="ask for more folds, hold out something else, or choose t yourself",
+        )
+    return folds
 
 
 def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -> Fold:

@@ -1,0 +1,229 @@
+"""Criteria by hand, folds by their sums, rules by their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prefpath import SettingError, VoteError, Votes, fit_path, simulate_crowd
+from prefpath.model.losses import as_loss
+from prefpath.model.problem import Problem
+from prefpath.predict import Comparisons, path_margins
+from prefpath.selection.criteria import evaluate, log_loss, mismatch_ratio
+from prefpath.selection.cross_validation import (
+    CrossValidation,
+    cross_validate,
+    follow_until_settled,
+    held_out_errors,
+)
+from prefpath.selection.folds import make_folds, split_votes
+from prefpath.solver.grid import make_grid
+from strategies import crowds, random_features, random_votes
+
+
+class TestCriteria:
+    def test_mismatch_by_hand(self):
+        margin = np.array([2.0, -1.0, 0.0, 3.0, -1.0])
+        choice = np.array([1.0, 1.0, 1.0, 0.0, -0.2])
+        weight = np.array([1.0, 2.0, 3.0, 1.0, 1.0])
+        # right 0, wrong 2, margin 0: 1.5, tie: 0.5, right: 0
+        assert mismatch_ratio(margin, choice, weight) == pytest.approx(4.0 / 8.0)
+
+    def test_log_loss_by_hand(self):
+        bt = as_loss("bradley-terry")
+        margin, choice = np.array([np.log(3.0), 0.0]), np.array([1.0, 0.0])
+        weight = np.array([1.0, 3.0])
+        expected = (-np.log(0.75) + 3.0 * np.log(2.0)) / 4.0
+        assert log_loss(margin, choice, weight, bt) == pytest.approx(expected)
+        far = log_loss(np.array([-1e6]), np.array([1.0]), np.ones(1), bt)
+        assert np.isfinite(far)
+        one = evaluate("log-loss", margin, choice, weight, bt)
+        assert one == pytest.approx(expected)
+
+    def test_unknown_criterion(self):
+        with pytest.raises(SettingError, match="mismatch or log-loss"):
+            evaluate("auc", np.ones(1), np.ones(1), np.ones(1), as_loss("linear"))
+
+
+class TestFolds:
+    @given(crowds(), st.integers(2, 5), st.sampled_from(("votes", "annotators")))
+    def test_every_vote_is_held_out_once(self, votes, n_folds, over):
+        units = votes.n_votes if over == "votes" else votes.n_annotators
+        if n_folds > units:
+            with pytest.raises(VoteError, match="folds over"):
+                make_folds(votes, n_folds, over=over)
+            return
+        folds = make_folds(votes, n_folds, over=over, random_state=3)
+        for fold in folds:
+            np.testing.assert_allclose(fold.train + fold.test, votes.weight)
+            assert fold.train.min() >= 0
+            assert fold.test.any()
+        if len(folds) == n_folds:
+            np.testing.assert_allclose(sum(fold.test for fold in folds), votes.weight)
+
+    def test_a_row_of_identical_votes_is_split(self):
+        votes = Votes.from_arrays(["u"] * 10, ["a"] * 10, ["b"] * 10, [1] * 10)
+        assert votes.n_rows == 1
+        folds = make_folds(votes, 5)
+        assert [fold.test.tolist() for fold in folds] == [[2.0]] * 5
+
+    def test_sizes_of_folds_over_votes_differ_by_one_at_most(self):
+        votes = random_votes(0, n_votes=103, weights=False)
+        sizes = [fold.test.sum() for fold in make_folds(votes, 5)]
+        assert max(sizes) - min(sizes) <= 1.0 + 1e-9
+
+    def test_over_items_a_vote_is_out_if_it_touches_one(self):
+        votes = random_votes(0, n_items=6)
+        for fold in make_folds(votes, 3, over="items"):
+            out = fold.test > 0
+            inside = set(votes.left[~out]) | set(votes.right[~out])
+            held = set(range(6)) - inside
+            assert len(held) == 2
+            assert np.all(
+                np.isin(votes.left[out], list(held)) | np.isin(votes.right[out], list(held))
+            )
+
+    def test_over_annotators_all_their_votes_are_out(self):
+        votes = random_votes(0, n_annotators=7)
+        for fold in make_folds(votes, 3, over="annotators"):
+            for u in range(7):
+                rows = votes.annotator == u
+                assert (fold.test[rows] > 0).all() or not fold.test[rows].any()
+
+    def test_folds_with_nothing_to_learn_from_are_an_error(self):
+        two = Votes.from_arrays(["u"] * 4, ["a"] * 4, ["b"] * 4, [1, -1, 1, 1])
+        with pytest.raises(VoteError, match="no fold over items"):
+            make_folds(two, 2, over="items")
+
+    def test_seeds_and_settings(self):
+        votes = random_votes(0)
+        a, b, c = (make_folds(votes, 3, random_state=seed)[0].test for seed in (1, 1, 2))
+        np.testing.assert_array_equal(a, b)
+        assert not np.array_equal(a, c)
+        with pytest.raises(SettingError, match="votes, items or annotators"):
+            make_folds(votes, 3, over="pairs")
+        with pytest.raises(VoteError, match="1 folds"):
+            make_folds(votes, 1)
+
+    def test_one_split(self):
+        votes = random_votes(0, n_votes=100, weights=False)
+        split = split_votes(votes, 0.3, random_state=1)
+        assert split.test.sum() == pytest.approx(30.0)
+        np.testing.assert_allclose(split.train + split.test, votes.weight)
+        with pytest.raises(SettingError, match="between 0 and 1"):
+            split_votes(votes, 1.0)
+
+
+class TestRules:
+    found = CrossValidation(
+        np.array([1.0, 2.0, 4.0, 8.0, 16.0]),
+        np.array([[0.5, 0.31, 0.2, 0.2, 0.3], [0.5, 0.29, 0.3, 0.3, 0.4]]),
+        "mismatch",
+    )
+
+    def test_the_first_least_mean_wins(self):
+        np.testing.assert_allclose(self.found.mean, [0.5, 0.3, 0.25, 0.25, 0.35])
+        assert self.found.t_cv == 4.0
+        assert self.found.choose("best") == 4.0
+
+    def test_one_standard_error_takes_the_first_within_it(self):
+        # standard error at the best time: 0.0707 / sqrt 2 = 0.05; 0.3 is just within
+        np.testing.assert_allclose(self.found.standard_error[2], 0.05)
+        nudge = np.array([0.0, 0.001, 0.0, 0.0, 0.0])
+        times, errors = self.found.times, self.found.errors
+        wider = CrossValidation(times, errors - nudge, "mismatch")
+        narrower = CrossValidation(times, errors + nudge, "mismatch")
+        assert wider.t_one_standard_error == 2.0
+        assert narrower.t_one_standard_error == 4.0
+        assert wider.choose("one-standard-error") == 2.0
+        with pytest.raises(SettingError, match="one-standard-error"):
+            wider.choose("median")
+
+    def test_one_fold_has_no_standard_error(self):
+        lone = CrossValidation(self.found.times, self.found.errors[:1], "mismatch")
+        np.testing.assert_array_equal(lone.standard_error, 0.0)
+
+
+@pytest.mark.parametrize("solver", ["flow", "lbi"])
+def test_a_fold_is_a_path_of_the_training_votes(solver):
+    """Errors of a fold by weights equal those of votes that were really taken out."""
+    votes = random_votes(4, n_votes=300, weights=False, position_known=1.0)
+    problem = Problem.build(votes)
+    path = fit_path(votes, solver=solver, n_times=6, t_ratio=8.0)
+    folds = make_folds(votes, 3)
+    found = cross_validate(problem, path, folds, solver=solver)
+    assert found.errors.shape == (3, 6)
+    for fold, errors in zip(folds, found.errors, strict=True):
+        kept = Votes.from_codes(
+            votes.annotator, votes.left, votes.right, votes.choice, fold.train,
+            annotators=votes.annotators, items=votes.items,
+        )  # fmt: skip
+        trained = fit_path(kept, solver=solver, times=path.times, step=path.step)
+        for k, t in enumerate(path.times):
+            margin = path_margins(trained, Comparisons.of(votes, np.arange(votes.n_rows)), t)
+            expected = mismatch_ratio(margin, votes.choice, fold.test)
+            assert errors[k] == pytest.approx(expected, abs=1e-9)
+
+
+def test_threads_do_not_change_cross_validation():
+    votes = random_votes(4, n_votes=300)
+    problem, path = Problem.build(votes), fit_path(votes, n_times=5, t_ratio=8.0)
+    folds = make_folds(votes, 4)
+    told: list[int] = []
+    one = cross_validate(problem, path, folds, n_threads=1, criterion="log-loss")
+    two = cross_validate(
+        problem, path, folds, n_threads=2, criterion="log-loss", progress=told.append
+    )
+    np.testing.assert_array_equal(one.errors, two.errors)
+    assert told == [1] * 4
+    assert one.criterion == "log-loss"
+
+
+def test_held_out_errors_at_chosen_times():
+    votes = random_votes(4, n_votes=300)
+    problem, path = Problem.build(votes), fit_path(votes, n_times=5, t_ratio=8.0)
+    all_times = held_out_errors(problem, path, votes.weight, "mismatch")
+    two = held_out_errors(problem, path, votes.weight, "mismatch", path.times[1:3])
+    np.testing.assert_array_equal(two, all_times[1:3])
+
+
+class TestOpenPaths:
+    def test_the_path_ends_a_factor_of_four_after_its_best_time(self):
+        simulated = simulate_crowd(4_000, 60, 6, deviants=10, clickers=10, seed=2)
+        votes = simulated.votes
+        path, found = follow_until_settled(
+            Problem.build(votes), make_folds(votes, 3), make_grid(None, 20, "auto")
+        )
+        assert found.errors.shape == (3, path.n_times)
+        np.testing.assert_array_equal(found.times, path.times)
+        entered = np.minimum(path.entry_times("deviation"), path.entry_times("position_bias"))
+        settled = path.times[-1] >= 4.0 * found.t_cv
+        assert settled or np.isfinite(entered).all() or path.times[-1] >= 1e4 * path.times[0]
+
+    def test_it_goes_on_while_the_error_falls(self):
+        """A crowd of two camps: only far along the path does everybody have their own way."""
+        rng = np.random.default_rng(0)
+        who = rng.integers(0, 40, 3_000)
+        left = rng.integers(0, 5, 3_000)
+        right = (left + rng.integers(1, 5, 3_000)) % 5
+        camp = np.where(who % 2 == 0, 1, -1)
+        votes = Votes.from_arrays(who, left, right, np.sign(right - left) * camp)
+        path, found = follow_until_settled(
+            Problem.build(votes), make_folds(votes, 3), make_grid(None, 15, "auto")
+        )
+        assert found.mean[0] > 0.4
+        assert found.mean.min() < 0.02
+        assert path.times[-1] <= 1.1e4 * path.times[0]
+
+    def test_it_ends_with_features_and_a_minimised_common_part(self):
+        votes = random_votes(4, n_votes=300)
+        for how in ({"features": random_features(0, 4)}, {}):
+            path, found = follow_until_settled(
+                Problem.build(votes, loss="linear", **how),
+                make_folds(votes, 2),
+                make_grid(None, 8, "auto"),
+                common="minimise",
+            )
+            assert len(found.mean) == path.n_times

@@ -1,0 +1,288 @@
+"""What flow is made of: Chebyshev steps, the pool, the watch over who waits, interpolation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import dense_design
+from scipy.integrate import quad
+
+from prefpath.model.problem import Problem
+from prefpath.solver import pool as pools
+from prefpath.solver.crowd import Crowd
+from prefpath.solver.executors import Serial
+from prefpath.solver.interpolation import StepEnds, hermite
+from prefpath.solver.kernels import dual_norm, make_scratch, rule_of
+from prefpath.solver.pool import build_pool_index, fill_pool, move_votes, pool_gradient
+from prefpath.solver.rkc import MOST_STAGES, chebyshev, longest_step, next_stage, stages_needed
+from strategies import SEEDS, crowds, random_features, random_votes, settings_of
+
+
+def rkc(f: Any, y: np.ndarray, h: float, n_stages: int) -> np.ndarray:
+    """One step, by the coefficients of the package."""
+    rule, f0 = chebyshev(n_stages), f(y)
+    older, newer = y.copy(), y + rule.first * h * f0
+    for j in range(2, n_stages + 1):
+        out = np.empty_like(y)
+        next_stage(
+            out, y, newer, older, f(newer), f0,
+            rule.mu[j], rule.nu[j], rule.mu_tilde[j], rule.gamma_tilde[j], h,
+        )  # fmt: skip
+        older, newer = newer, out
+    return newer
+
+
+@pytest.mark.parametrize("n_stages", [2, 3, 5, 12])
+def test_a_chebyshev_step_is_of_second_order(n_stages):
+    def f(y: np.ndarray) -> np.ndarray:
+        return np.array([-y[0] + 0.3 * y[1] ** 2, -0.5 * np.sin(y[1])])
+
+    def end(n_steps: int) -> np.ndarray:
+        y = np.array([1.0, 0.8])
+        for _ in range(n_steps):
+            y = rkc(f, y, 1.0 / n_steps, n_stages)
+        return y
+
+    exact = end(2_000)
+    errors = [np.abs(end(n) - exact).max() for n in (10, 20, 40)]
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert np.all(orders > 1.85), errors
+
+
+@pytest.mark.parametrize("n_stages", [2, 3, 7, 30, 200, MOST_STAGES])
+def test_steps_are_stable_as_far_as_claimed(n_stages):
+    reach = (n_stages**2 - 1.0) / 1.54
+    assert stages_needed(reach * (1 - 1e-9), 1.0) <= n_stages
+    z = np.linspace(0.01, reach, 400)
+    growth = rkc(lambda y: -z * y, np.ones_like(z), 1.0, n_stages)
+    assert np.abs(growth).max() <= 1.0
+    assert np.abs(growth[z > 4.0]).max(initial=0.0) < 0.97  # damped
+    too_far = rkc(lambda y: -1.1 * (reach + 3.0) * y, np.ones(1), 1.0, n_stages)
+    assert abs(too_far[0]) > 1.0
+    assert longest_step(2.0) == pytest.approx((MOST_STAGES**2 - 1.0) / 3.08)
+
+
+# ---------------------------------------------------------------- the pool
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_the_pool_votes_like_everybody_in_it(data):
+    votes = data.draw(crowds())
+    how = data.draw(settings_of(votes.n_items))
+    problem = Problem.build(votes, **how)
+    index = build_pool_index(problem)
+    pool = fill_pool(problem, index)
+    rng = np.random.default_rng(0)
+    who = np.flatnonzero(rng.random(votes.n_annotators) < 0.4)
+    move_votes(who, problem.design, problem.target, index.pair_of, -1.0, pool)
+    theta, bias = rng.normal(size=votes.n_items), 0.7 * how["common_position"]
+    scratch = make_scratch(problem.design, votes.n_items)
+    sideways = pool_gradient(
+        0, len(index.first), index, pool, rule_of(problem), theta, bias, scratch
+    )
+    a, _ = dense_design(votes, None, False, how["common_position"])
+    waits = ~np.isin(votes.annotator, who)
+    eta = np.append(theta, bias) if how["common_position"] else theta
+    slope = votes.weight * waits * problem.loss.gradient(a @ eta, votes.choice)
+    np.testing.assert_allclose(scratch.item_pull, (a.T @ slope)[: votes.n_items], atol=1e-9)
+    if how["common_position"]:
+        assert sideways == pytest.approx((a.T @ slope)[-1], abs=1e-9)
+
+
+@given(crowds())
+def test_taking_votes_out_and_putting_them_back_changes_nothing(votes):
+    problem = Problem.build(votes)
+    index = build_pool_index(problem)
+    pool, untouched = fill_pool(problem, index), fill_pool(problem, index)
+    who = np.arange(votes.n_annotators)[::2]
+    for sign in (-1.0, 1.0):
+        move_votes(who, problem.design, problem.target, index.pair_of, sign, pool)
+    np.testing.assert_allclose(pool.weight, untouched.weight, rtol=1e-12)
+    np.testing.assert_allclose(pool.choice, untouched.choice, atol=1e-9)
+    everybody = np.arange(votes.n_annotators)
+    move_votes(everybody, problem.design, problem.target, index.pair_of, -1.0, pool)
+    np.testing.assert_allclose(pool.weight, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["bradley-terry", "huber"])
+def test_pairs_are_numbered_alike_with_and_without_a_table(monkeypatch, loss):
+    votes = random_votes(2, n_votes=200, n_items=6)
+    problem = Problem.build(votes, loss=loss, common_position=True)
+    by_table = build_pool_index(problem)
+    monkeypatch.setattr(pools, "_TABLE_UP_TO", 0)
+    by_sorting = build_pool_index(problem)
+    for a, b in zip(by_table, by_sorting, strict=True):
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+# ---------------------------------------------------------------- who waits
+
+
+def straight_crowd(problem: Problem, seed: int, n_steps: int = 12) -> tuple[Crowd, Any]:
+    """A crowd that nobody leaves, while the common part moves by given steps.
+
+    Returns the crowd and z' of everybody as a function of time, by dense algebra.
+    """
+    rng = np.random.default_rng(seed)
+    crowd = Crowd(problem, Serial())
+    n = crowd.n_common
+    ends = np.cumsum(rng.uniform(0.05, 0.4, n_steps))
+    points = np.cumsum(0.06 * rng.normal(size=(n_steps + 1, n)), axis=0)
+    starts = np.concatenate(([0.0], ends[:-1]))
+    a, x = dense_design(
+        problem.votes, problem.features, problem.position_bias, problem.common_position
+    )
+
+    def eta(t: float) -> np.ndarray:
+        k = min(int(np.searchsorted(ends, t)), n_steps - 1)
+        share = (t - starts[k]) / (ends[k] - starts[k])
+        return points[k] + share * (points[k + 1] - points[k])
+
+    def slope(t: float) -> np.ndarray:
+        votes = problem.votes
+        gradient = votes.weight * problem.loss.gradient(a @ eta(t), votes.choice)
+        return -(x.T @ gradient) / votes.total_weight
+
+    def theta(y: np.ndarray) -> np.ndarray:
+        return np.append(problem.scores(y[: problem.n_common]), y[problem.n_common :])
+
+    for k in range(n_steps):
+        straight = (points[k + 1] - points[k]) / (ends[k] - starts[k])
+        step = StepEnds(
+            starts[k], ends[k] - starts[k], points[k], points[k + 1], straight, straight
+        )
+        crowd._append(step, theta(points[k + 1]), theta(points[k]))
+    return crowd, (slope, ends)
+
+
+def integral(slope: Any, ends: np.ndarray) -> np.ndarray:
+    """Gauss-Legendre on every step: exact for what is smooth inside it."""
+    nodes, weights = np.polynomial.legendre.leggauss(12)
+    starts = np.concatenate(([0.0], ends[:-1]))
+    return sum(
+        0.5 * (b - a) * w * slope(0.5 * (a + b) + 0.5 * (b - a) * s)
+        for a, b in zip(starts, ends, strict=True)
+        for s, w in zip(nodes, weights, strict=True)
+    )
+
+
+def dense_block(problem: Problem, z: np.ndarray, u: int) -> np.ndarray:
+    p = problem.n_common
+    block = z[u * p : (u + 1) * p]
+    if problem.features is not None:
+        return block
+    design = problem.design
+    return block[design.seen_item[design.seen[u] : design.seen[u + 1]]]
+
+
+@settings(max_examples=20)
+@given(SEEDS, st.sampled_from(("linear", "bradley-terry", "thurstone-mosteller")), st.booleans())
+def test_a_refreshed_z_is_the_integral_of_its_slope(seed, loss, has_features):
+    votes = random_votes(seed, n_votes=80)
+    features = random_features(seed, votes.n_items) if has_features else None
+    problem = Problem.build(votes, loss=loss, features=features, common_position=seed % 2 == 0)
+    crowd, (slope, ends) = straight_crowd(problem, seed)
+    everybody = np.arange(votes.n_annotators)
+    crowd._refresh(everybody)
+    z = integral(slope, ends)
+    tolerance = 1e-12 if loss == "linear" else 1e-3  # the quadrature is exact for the linear loss
+    for u in everybody:
+        found = crowd.waiting.z[problem.design.blocks[u] : problem.design.blocks[u + 1]]
+        np.testing.assert_allclose(found, dense_block(problem, z, u), atol=tolerance)
+    np.testing.assert_allclose(
+        crowd.waiting.z_bias, z[votes.n_annotators * problem.n_common :], atol=tolerance
+    )
+
+
+@settings(max_examples=40)
+@given(
+    SEEDS,
+    st.sampled_from(("linear", "bradley-terry", "thurstone-mosteller", "huber")),
+    st.sampled_from(("group", "l1")),
+    st.booleans(),
+    st.floats(0.01, 0.5),
+)
+def test_nobody_pops_up_unsuspected(seed, loss, penalty, has_features, threshold):
+    """Whoever is over a threshold at the end is among the suspects, looked at before or not."""
+    votes = random_votes(seed, n_votes=80)
+    features = random_features(seed, votes.n_items) if has_features else None
+    problem = Problem.build(votes, loss=loss, features=features, penalty=penalty)
+    problem.deviation_threshold[:] = threshold
+    problem.position_threshold[:] = threshold
+    crowd, (slope, ends) = straight_crowd(problem, seed)
+    last = crowd._now
+    looked_at = np.random.default_rng(seed).random(votes.n_annotators) < 0.6
+    crowd._now = last // 2
+    crowd._refresh(np.flatnonzero(looked_at))
+    crowd._now = last
+    suspects = crowd._suspects(ends[-1], float(crowd._history.drift[last]))
+    z = integral(slope, ends)
+    bias = z[votes.n_annotators * problem.n_common :]
+    for u in range(votes.n_annotators):
+        block = dense_block(problem, z, u)
+        size = dual_norm(block, 0, len(block), problem.penalty.group)
+        if max(size, abs(bias[u])) > threshold * (1 + 1e-3):
+            assert u in suspects
+
+
+def test_the_watch_lets_most_of_a_large_crowd_sleep():
+    votes = random_votes(0, n_votes=3_000, n_annotators=300)
+    crowd = Crowd(Problem.build(votes), Serial())
+    sure = crowd.nobody_enters_before()
+    assert not len(crowd._suspects(0.99 * sure, 0.0))
+    assert 0 < len(crowd._suspects(1.5 * sure, 0.0)) < 100
+
+
+def test_what_a_refresh_changed_can_be_taken_back():
+    problem = Problem.build(random_votes(1, n_votes=80))
+    crowd, _ = straight_crowd(problem, 1)
+    before = [part.copy() for part in crowd.waiting]
+    who = np.array([0, 2, 3])
+    saved = crowd._save(who)
+    crowd._refresh(who)
+    assert not np.array_equal(crowd.waiting.z, before[crowd.waiting._fields.index("z")])
+    crowd._restore(who, saved)
+    for part, was in zip(crowd.waiting, before, strict=True):
+        np.testing.assert_array_equal(part, was)
+
+
+# ---------------------------------------------------------------- inside a step
+
+
+def cubic_step() -> tuple[StepEnds, Any]:
+    coefficients = np.array([[0.3, -1.0, 0.5, 2.0], [1.0, 0.2, -0.7, 0.4]])
+    curve = [np.polynomial.Polynomial(c) for c in coefficients]
+
+    def at(t: float, derivative: int = 0) -> np.ndarray:
+        return np.array([(p.deriv(derivative) if derivative else p)(t) for p in curve])
+
+    return StepEnds(1.0, 0.5, at(1.0), at(1.5), at(1.0, 1), at(1.5, 1)), at
+
+
+def test_hermite_is_exact_for_cubics():
+    step, at = cubic_step()
+    for t in (1.0, 1.1, 1.37, 1.5):
+        np.testing.assert_allclose(step.at(t), at(t), rtol=1e-12)
+    y = hermite(step.y0, step.y1, step.f0, step.f1, step.length, 0.5)
+    np.testing.assert_allclose(y, at(1.25), rtol=1e-12)
+
+
+def test_integral_of_a_step_is_the_integral_of_its_interpolant():
+    step, at = cubic_step()
+    for t in (1.0, 1.2, 1.5):
+        expected = [quad(lambda s, k=k: at(s)[k], 1.0, t)[0] for k in range(2)]
+        np.testing.assert_allclose(step.integral(t, 2), expected, atol=1e-12)
+    assert step.integral(1.5, 1).shape == (1,)
+
+
+def test_a_minimised_part_is_linear_in_between():
+    smooth, _ = cubic_step()
+    step = StepEnds(1.0, 0.5, smooth.y0, smooth.y1, 0 * smooth.f0, smooth.f1, n_fixed=1)
+    np.testing.assert_allclose(step.at(1.25)[0], 0.5 * (smooth.y0[0] + smooth.y1[0]))
+    assert step.integral(1.5, 1)[0] == pytest.approx(0.25 * (smooth.y0[0] + smooth.y1[0]))
