@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from prefpath.inference.evidence import Evidence
-from prefpath.model.design import Codes, Floats, Ints
+from prefpath.model.design import Codes, Floats, Ints, Places
 
 
 def annotator_coefficients(evidence: Evidence, u: int) -> Ints:
@@ -52,15 +52,29 @@ def own_hessian(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     bias = evidence.own_bias[u] + evidence.common_bias(coefficient)
     margin = score[a] - score[b] + position * bias
     bend = target.weight[cells] * problem.loss.curvature(margin, target.choice[cells])
-    rows = np.zeros((len(a), len(seen)))
-    place = np.arange(len(a))
-    rows[place, a] = 1.0
-    rows[place, b] -= 1.0
+    items, across = _laplacian(a, b, bend, position, len(seen))
     if problem.features is not None:
-        rows = rows @ problem.features[seen]
-    rows = np.column_stack((rows, position))
-    result: Floats = rows.T @ (bend[:, None] * rows)
-    return result
+        phi = problem.features[seen]
+        items, across = phi.T @ items @ phi, phi.T @ across
+    corner = np.array([[float(np.sum(bend * position**2))]])
+    return np.block([[items, across[:, None]], [across[None, :], corner]])
+
+
+def _laplacian(
+    a: Places, b: Places, bend: Floats, position: Floats, n: int
+) -> tuple[Floats, Floats]:
+    """Weighted Laplacian of comparisons a against b, and its coupling with the position.
+
+    By counting: a row for each comparison would take gigabytes for a busy annotator.
+    """
+    pair = a.astype(np.int64) * n + b
+    weight = np.bincount(pair, weights=bend, minlength=n * n).reshape(n, n)
+    weight += weight.T
+    sided = bend * position
+    across: Floats = np.zeros(n)
+    across += np.bincount(a, weights=sided, minlength=n)
+    across -= np.bincount(b, weights=sided, minlength=n)
+    return np.diag(weight.sum(axis=1)) - weight, across
 
 
 def left_for_common(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
