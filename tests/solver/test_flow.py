@@ -87,6 +87,9 @@ def test_flow_is_the_path_of_lbi(loss, case):
     how = {"loss": loss, "kappa": 10.0, **CASES[case]}
     votes = random_votes(11, n_votes=200, n_items=N_ITEMS)
     path = fit_path(votes, n_times=12, t_ratio=12.0, **how)
+    if loss == "smooth-l1":  # its curvature is a spike: at the default tolerance 0.54 %, not 0.5 %
+        grid = make_grid(path.times, 12, 2.0)
+        path = solve_flow(Problem.build(votes, **how), grid, tolerance=3e-3)
     reference = fine_lbi(votes, path.times, how)
     gap, size = distances(path, reference), sizes(reference)
     assert gap["common"] <= 0.005 * size["common"]
@@ -101,7 +104,8 @@ def test_flow_with_a_minimised_common_part(case):
     how = {"loss": "linear", "common": "minimise", **CASES[case]}
     votes = random_votes(11, n_votes=200, n_items=N_ITEMS)
     path = fit_path(votes, n_times=12, t_ratio=12.0, **how)
-    reference = fine_lbi(votes, path.times, how, finer=16.0)
+    # With the common part minimised LBI's own step is long: 64 times finer, where that is quick.
+    reference = fine_lbi(votes, path.times, how, finer=16.0 if "features" in how else 64.0)
     gap, size = distances(path, reference), sizes(reference)
     assert gap["common"] <= 0.005 * size["common"]
     assert gap["deviation"] <= 0.01 * max(size["deviation"], size["common"])
@@ -129,7 +133,8 @@ def test_flow_converges(seed, loss):
 def test_any_kappa(kappa):
     """With a small kappa the first annotator pops up within the first steps."""
     votes = random_votes(11, n_votes=200, n_items=N_ITEMS)
-    path = fit_path(votes, kappa=kappa, n_times=8, t_ratio=5.0)
+    times = fit_path(votes, kappa=kappa, n_times=8, t_ratio=5.0).times
+    path = solve_flow(Problem.build(votes, kappa=kappa), make_grid(times, 8, 2.0), tolerance=1e-3)
     finer = max(8.0, 20.0 / kappa)
     reference = fine_lbi(votes, path.times, {"kappa": kappa}, finer=finer)
     gap, size = distances(path, reference), sizes(reference)
