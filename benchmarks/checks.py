@@ -41,9 +41,8 @@ class Check:
     def __str__(self) -> str:
         bound = "at least" if self.at_least else "at most"
         mark = "pass" if self.passed else "FAIL"
-        return (
-            f"{mark}  {self.what:58} {self.found:>10,.4g} {self.unit:11} {bound} {self.target:,g}"
-        )
+        shown = f"{self.found:,.0f}" if self.found >= 1_000 else f"{self.found:.3g}"
+        return f"{mark}  {self.what:54} {shown:>8} {self.unit:11} {bound} {self.target:,g}"
 
 
 def print_checks(checks: Sequence[Check]) -> None:

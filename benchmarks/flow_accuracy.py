@@ -2,6 +2,7 @@
 
     python benchmarks/flow_accuracy.py            all cases (minutes: fine LBI is slow)
     python benchmarks/flow_accuracy.py --quick    IQA, a small crowd, the occupations
+    python benchmarks/flow_accuracy.py --finer 32 with a finer reference
 
 IQA and WorldCollege as the published code had them, all three losses (linear both with the
 common score minimised, as published, and by gradient); crowds we simulate; and the movie
@@ -29,7 +30,6 @@ from prefpath.solver.flow import solve_flow
 from prefpath.solver.grid import make_grid
 from prefpath.solver.lbi import Common, default_step, solve_lbi
 
-FINER = 8.0
 TARGETS = {"eta": 0.005, "xi": 0.01, "gamma": 0.01, "order": 0.01}
 
 
@@ -68,10 +68,10 @@ def crowd_cases(quick: bool) -> Iterator[Case]:
     yield Case("crowd of 200,000 votes", Problem.build(large.votes))
 
 
-def errors_of(case: Case) -> tuple[dict[str, float], int, int]:
+def errors_of(case: Case, finer: float) -> tuple[dict[str, float], int, int]:
     """Errors of flow against fine LBI, and the evaluations of both."""
     path = solve_flow(case.problem, make_grid(None, 50, 50.0), common=case.common)
-    step = default_step(case.problem, Serial(), case.common) / FINER
+    step = default_step(case.problem, Serial(), case.common) / finer
     grid = make_grid(path.times, 50, 50.0)
     fine = solve_lbi(case.problem, grid, common=case.common, step=step)
     return compare(path, fine), path.n_evaluations, fine.n_evaluations
@@ -136,10 +136,11 @@ def occupation_errors() -> tuple[dict[str, float], int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smaller cases only")
+    parser.add_argument("--finer", type=float, default=8.0, help="LBI's step over the reference's")
     asked = parser.parse_args()
     checks: list[Check] = []
     for case in cases(asked.quick):
-        errors, own, fine = errors_of(case)
+        errors, own, fine = errors_of(case, asked.finer)
         show(case.name, errors, f"{own:,} evaluations, fine LBI {fine:,}", checks)
     errors, own = occupation_errors()
     show("movie occupations, MATLAB", errors, f"{own:,} evaluations", checks)

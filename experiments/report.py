@@ -56,7 +56,7 @@ def show(table: PaperTable, variant: Variant, lines: Sequence[Line], console: Co
     n_repeats = max((line.summary.n_splits for line in lines), default=0)
     console.print(f"\n{table.title}", style="bold", highlight=False)
     console.print(f"{variant.title}; {n_repeats} repeats", highlight=False)
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     shown.add_column("method", no_wrap=True)
     for heading in ("paper", "min", "mean", "max", "std", "CPU s"):
         shown.add_column(heading, justify="right", no_wrap=True)

@@ -71,7 +71,7 @@ def fit_path(
     times : array, optional
         Knots of the path; else `n_times` from the first entry t0 to `t0 * t_ratio`, evenly in
         log t. "auto" goes to 50 t0, and on until a tenth of the annotators have popped up, at
-        most to 500 t0.
+        most to 100 t0.
     n_threads : int, optional
         The default is one for each processor; results do not depend on it.
     progress : callable, optional

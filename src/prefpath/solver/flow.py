@@ -139,7 +139,7 @@ class FlowSolver:
     def has_gone_far_enough(self, first: float) -> bool:
         """The rule of `t_ratio="auto"` without cross-validation.
 
-        A path goes on until a tenth of the annotators have popped up, at most to 500 times
+        A path goes on until a tenth of the annotators have popped up, at most to 100 times
         the first entry.
         """
         voted = self.crowd.waiting.share > 0

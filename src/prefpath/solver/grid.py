@@ -16,7 +16,7 @@ TimeRatio = float | Literal["auto"]
 
 # What "auto" means: how far a path goes at least and at most, and how it is drawn out between.
 FIRST_RATIO = 50.0
-LAST_RATIO = 500.0
+LAST_RATIO = 100.0
 _EXTENSION = 2.0
 
 
