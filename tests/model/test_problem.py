@@ -30,10 +30,10 @@ def test_every_cell_is_a_comparison_of_the_annotators_own_items(votes, merge):
             pair = own[design.left_at[c]], own[design.right_at[c]]
             rebuilt.append((u, *pair, bool(design.position[c])))
     assert rebuilt == [rows[start] for start in problem.cell_starts]
-    if merge:  # rows in a run that differ in the choice alone are one cell
-        assert all(a != b for a, b in pairwise(rebuilt))
-    else:
-        assert len(rebuilt) == votes.n_rows
+    if len(rebuilt) < votes.n_rows:  # rows in a run that differ in the choice alone are one cell
+        assert merge and all(a != b for a, b in pairwise(rebuilt))
+    elif merge:  # or merging them would not have saved a tenth
+        assert 1 + sum(a != b for a, b in pairwise(rebuilt)) > 0.9 * votes.n_rows
     assert target.weight.sum() == pytest.approx(votes.total_weight)
     pull = float(votes.weight @ votes.choice)
     assert float(target.weight @ target.choice) == pytest.approx(pull, abs=1e-9)

@@ -16,6 +16,10 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.uint32]  # unsigned: the compiler need not think of negative indices
 
 
+# Merging rows makes a copy of choices and weights; it must save at least a tenth of the rows.
+_WORTH_MERGING = 0.9
+
+
 class Design(NamedTuple):
     """Who compared what, without what they chose.
 
@@ -70,6 +74,8 @@ def cell_starts_of(votes: Votes, *, merge_choices: bool) -> Ints:
         new[1:] |= column[1:] != column[:-1]
     starts = votes.offsets[:-1]
     new[starts[starts < votes.n_rows]] = True
+    if np.count_nonzero(new) > _WORTH_MERGING * votes.n_rows:
+        return np.arange(votes.n_rows, dtype=np.int64)
     return np.flatnonzero(new)
 
 
