@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from prefpath.cli import reading
 from prefpath.cli.app import app, console, print_json, table
 from prefpath.cli.progress import progress_bar
-from prefpath.compare import CONTENDERS, Comparison, compare_methods
-from prefpath.model.features import ItemFeatures
+from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.votes import Votes
-from prefpath.votes.features import read_feature_table
+
+if TYPE_CHECKING:
+    from prefpath.compare import Comparison
 
 
 class HeldOut(StrEnum):
@@ -35,8 +35,10 @@ _COLUMNS = (
 
 
 @app.command()
+@takes_votes
 def compare(
-    votes: reading.Source,
+    votes: Votes,
+    *,
     features: Annotated[
         str | None, typer.Option(help="Table of the items' features, one row an item.")
     ] = None,
@@ -47,7 +49,8 @@ def compare(
     splits: Annotated[int, typer.Option(min=1, help="Random splits.")] = 10,
     test_share: Annotated[float, typer.Option(help="Share held out.")] = 0.3,
     methods: Annotated[
-        str | None, typer.Option(help=f"Separated by commas: {', '.join(CONTENDERS)}.")
+        str | None,
+        typer.Option(help="Some only, separated by commas; a wrong name lists them all."),
     ] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Write a figure to this file (PNG, SVG or PDF).")
@@ -55,55 +58,22 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes; one for each processor by default.")
     ] = None,
-    annotator: reading.Annotator = None,
-    left: reading.Left = None,
-    right: reading.Right = None,
-    choice: reading.Choice = None,
-    weight: reading.Weight = None,
-    group: reading.Group = None,
-    annotators: reading.Annotators = None,
-    dialect: reading.DialectOption = None,
-    ties: reading.TiesOption = reading.Ties.half,
-    both_bad: reading.BothBadOption = reading.BothBad.tie,
-    unknown: reading.UnknownOption = reading.Unknown.error,
-    position_known: reading.Position = None,
-    grades: reading.GradesOption = None,
-    baseline: reading.Baseline = None,
-    pairs_per_annotator: reading.Pairs = None,
-    seed: Annotated[int, typer.Option(help="Of the splits, and of the draw of pairs.")] = 0,
-    memory_limit: reading.MemoryLimit = "1GB",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    seed: Seed = 0,
+    json: Json = False,
 ) -> None:
     """Compare our three models with twelve rivals: held-out error on repeated random splits.
 
     Every method is tuned on the training votes alone, by cross-validation.
     """
-    read = reading.load_votes(
-        votes,
-        quiet=json,
-        annotator=annotator,
-        left=left,
-        right=right,
-        choice=choice,
-        weight=weight,
-        group=group,
-        annotators=annotators,
-        dialect=dialect,
-        ties=ties.value,
-        both_bad=both_bad.value,
-        unknown=unknown.value,
-        position_known=position_known,
-        grades=grades.value if grades else None,
-        baseline=baseline,
-        pairs_per_annotator=pairs_per_annotator,
-        seed=seed,
-        memory_limit=memory_limit,
-    )
-    phi = None if features is None else ItemFeatures(*read_feature_table(features)).of(read.items)
+    from prefpath.compare import compare_methods
+    from prefpath.model.features import as_item_features
+
+    known = as_item_features(features, votes.items)
+    phi = None if known is None else known.of(votes.items)
     over = hold_out or (HeldOut.votes if phi is None else HeldOut.items)
     with progress_bar() as report:
         found = compare_methods(
-            read,
+            votes,
             features=phi,
             methods=None if methods is None else [name.strip() for name in methods.split(",")],
             over=over.value,
@@ -116,7 +86,7 @@ def compare(
     if json:
         print_json({"held_out": over.value, "test_share": test_share, **found.as_dict()})
     else:
-        _show(read, found, over.value, splits, test_share)
+        _show(votes, found, over.value, splits, test_share)
     if figure is not None:
         _draw(found, figure)
 
@@ -145,6 +115,7 @@ def _show(votes: Votes, found: Comparison, over: str, n_splits: int, test_share:
 
 
 def _draw(found: Comparison, file: Path) -> None:
+    from prefpath.compare import CONTENDERS
     from prefpath.plots.comparison import save_comparison
 
     ours = {one.name for one in CONTENDERS.values() if one.is_ours}
