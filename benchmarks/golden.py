@@ -74,7 +74,10 @@ def _train(problem: Problem, golden: Golden, weight: np.ndarray) -> Path:
 
 
 def _weight_in_fold(golden: Golden, fold: int) -> np.ndarray:
-    """How many of the votes that each row stands for are in a fold."""
+    """How many of the votes that each row stands for are in a fold.
+
+    The sides of these votes are unknown, so `Votes` has put the smaller item first.
+    """
     votes = golden.votes
     rows = zip(votes.annotator, votes.left, votes.right, votes.choice, strict=True)
     row_of = {(int(u), int(i), int(j), float(y)): r for r, (u, i, j, y) in enumerate(rows)}
@@ -82,7 +85,9 @@ def _weight_in_fold(golden: Golden, fold: int) -> np.ndarray:
     weight = np.zeros(votes.n_rows)
     for u, i, j, y, its_fold in zip(*columns, strict=True):
         if its_fold == fold:
-            weight[row_of[int(u) - 1, int(i) - 1, int(j) - 1, float(y)]] += 1.0
+            first, second = sorted((int(i) - 1, int(j) - 1))
+            choice = float(y) if i < j else -float(y)
+            weight[row_of[int(u) - 1, first, second, choice]] += 1.0
     return weight
 
 
