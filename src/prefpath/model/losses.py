@@ -355,8 +355,15 @@ def slopes(
     """
     if code == BRADLEY_TERRY:
         for k in range(count):
-            won = 1.0 / (1.0 + math.exp(-margin[k]))
-            margin[k] = weight[start + k] * (won - 0.5 * (1.0 + choice[start + k]))
+            # exp(-margin) = exp(-margin / 1024)^1024, by a polynomial and ten squarings: good to
+            # 1e-13, and unlike a call of exp it is done for several votes at once. Beyond 40 the
+            # gradient is 0 or 1 to the last digit.
+            x = min(max(-margin[k], -40.0), 40.0) * (1.0 / 1024.0)
+            e = 1 / 120 + x * (1 / 720 + x * (1 / 5040))
+            e = 1.0 + x * (1.0 + x * (1 / 2 + x * (1 / 6 + x * (1 / 24 + x * e))))
+            for _ in range(10):
+                e *= e
+            margin[k] = weight[start + k] * (1.0 / (1.0 + e) - 0.5 * (1.0 + choice[start + k]))
     elif code == LINEAR:
         for k in range(count):
             margin[k] = weight[start + k] * (margin[k] - choice[start + k])

@@ -98,7 +98,11 @@ class Crowd:
         widths = np.array([len(part) for part in parts])
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         self.active = Active(np.concatenate((self.active.who, who)), at.astype(np.int64))
-        self.active_chunks = split_evenly(np.diff(problem.design.cells)[self.active.who])
+        sizes = np.diff(problem.design.cells)[self.active.who]
+        # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
+        self.active_chunks = sorted(
+            split_evenly(sizes), key=lambda ab: -int(sizes[slice(*ab)].sum())
+        )
         return np.concatenate(parts)
 
     def note_knot(self, time: float, ends: StepEnds) -> None:

@@ -219,18 +219,18 @@ class Slope:
         )
 
     def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:
-        """The same over an executor: chunks of the pool, then chunks of the active annotators."""
+        """The same over an executor: chunks of the active annotators, then chunks of the pool."""
         problem, crowd = self.problem, self.crowd
         common_scores(y, problem.design, self.theta)
         bias = float(y[self.bias_at]) if self.bias_at >= 0 else 0.0
-        pool_chunks = crowd.pool_chunks
-        chunks = [*pool_chunks, *crowd.active_chunks]
+        n_active = len(crowd.active_chunks)
+        chunks = [*crowd.active_chunks, *crowd.pool_chunks]
         self._scratch_of(len(chunks) - 1)
 
         def chunk_gradient(k: int) -> float:
             (start, stop), scratch = chunks[k], self._scratch[k]
             scratch.item_pull[:] = 0.0
-            if k < len(pool_chunks):
+            if k >= n_active:
                 return pool_gradient(
                     start, stop, crowd.index, crowd.pool, self.rule, self.theta, bias, scratch
                 )
