@@ -6,12 +6,15 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteError
+
+if TYPE_CHECKING:
+    from prefpath.path import Path as PreferencePath
 
 # A spreadsheet runs a cell that starts with one of these as a formula. (OWASP, CSV injection.)
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -136,3 +139,30 @@ def _write_parquet(
         connection.execute(
             f"COPY (SELECT {nulled} FROM arrays_) TO '{destination}' (FORMAT parquet)"
         )
+
+
+def path_columns(path: PreferencePath) -> dict[str, list[Any]]:
+    """A path as one long table: what is not zero at each of its times.
+
+    A row is a time, a kind ("score" of an item, "deviation" of an annotator for an item or
+    feature, "position bias" of an annotator), whom and what it is about, and the value.
+    """
+    rows: list[tuple[float, str, Any, Any, float]] = []
+    about = path.items.tolist()
+    if path.features is not None:
+        about = [f"feature {k + 1}" for k in range(path.common.shape[1])]
+    for t in path.times.tolist():
+        scores = zip(path.items.tolist(), path.scores(t).tolist(), strict=True)
+        rows += [(t, "score", None, item, value) for item, value in scores]
+        own = path.deviation(t).tocoo()
+        rows += [
+            (t, "deviation", path.annotators[u], about[k], float(value))
+            for u, k, value in zip(own.row, own.col, own.data, strict=True)
+        ]
+        bias = path.position_bias(t)
+        rows += [
+            (t, "position bias", path.annotators[u], None, float(bias[u]))
+            for u in np.flatnonzero(bias)
+        ]
+    names = ("t", "kind", "annotator", "item", "value")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}

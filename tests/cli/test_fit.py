@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -63,11 +64,27 @@ def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path) -> 
     )
     assert result.exit_code == 0, result.output
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        "ranking.csv", "annotators.csv", "path.npz", "cross_validation.csv",
+        "ranking.csv", "annotators.csv", "path.npz", "path.csv", "cross_validation.csv",
     }  # fmt: skip
     path = PreferencePath.load(tmp_path / "out" / "path.npz")
     assert "apple" in path.items.tolist()
     assert "<html" in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "json"])
+def test_tables_in_other_formats_hold_the_path(
+    votes_file: Path, tmp_path: Path, suffix: str
+) -> None:
+    out = tmp_path / "out"
+    result = runner.invoke(app, ["fit", str(votes_file), "--out", str(out), "--format", suffix])
+    assert result.exit_code == 0, result.output
+    read = pd.read_parquet if suffix == "parquet" else pd.read_json
+    table, path = read(out / f"path.{suffix}"), PreferencePath.load(out / "path.npz")
+    last = table[(table["t"] > path.times[-2]) & (table["kind"] == "score")]
+    np.testing.assert_allclose(last["value"], path.scores(path.times[-1]), rtol=1e-6)
+    leaning = table[(table["t"] > path.times[-2]) & (table["kind"] == "position bias")]
+    assert len(leaning) == np.count_nonzero(path.position_bias(path.times[-1]))
+    assert len(read(out / f"ranking.{suffix}")) == 6
 
 
 def test_personal_ranking_and_elo(votes_file: Path) -> None:

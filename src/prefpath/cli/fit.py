@@ -14,7 +14,7 @@ from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.errors import SettingError, VoteWarning
-from prefpath.export import write_table
+from prefpath.export import path_columns, write_table
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -93,6 +93,10 @@ def fit(
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables and path.", rich_help_panel=_OUTPUT)
     ] = None,
+    table_format: Annotated[
+        str,
+        typer.Option("--format", help="Of --out: csv, parquet or json.", rich_help_panel=_OUTPUT),
+    ] = "csv",
     report: Annotated[
         Path | None, typer.Option(help="HTML report to write.", rich_help_panel=_OUTPUT)
     ] = None,
@@ -131,7 +135,7 @@ def fit(
         for name, columns in own.items():
             show.personal(console, name, columns, top=top)
     if out is not None:
-        write_everything(model, ranking, people, own, out)
+        write_everything(model, ranking, people, own, out, table_format)
     if report is not None:
         model.report(report)
         error_console.print(f"wrote {report}", markup=False, highlight=False)
@@ -181,20 +185,22 @@ def write_everything(
     people: dict[str, Any],
     own: dict[str, dict[str, Any]],
     folder: Path,
+    suffix: str = "csv",
 ) -> None:
     """Tables, path and cross-validation into a folder."""
     if folder.exists() and not folder.is_dir():
         raise SettingError(f"{folder} is a file", expected="a folder to write to")
     folder.mkdir(parents=True, exist_ok=True)
-    write_table(ranking, folder / "ranking.csv")
-    write_table(people, folder / "annotators.csv")
+    write_table(ranking, folder / f"ranking.{suffix}")
+    write_table(people, folder / f"annotators.{suffix}")
     for name, columns in own.items():
-        write_table(columns, folder / f"personal-{_file_name(name)}.csv")
+        write_table(columns, folder / f"personal-{_file_name(name)}.{suffix}")
     model.path_.save(folder / "path.npz")
+    write_table(path_columns(model.path_), folder / f"path.{suffix}")
     if model.cv_ is not None:
         errors = {f"fold {k + 1}": row for k, row in enumerate(model.cv_.errors)}
         table = {"t": model.cv_.times, "mean": model.cv_.mean, **errors}
-        write_table(table, folder / "cross_validation.csv")
+        write_table(table, folder / f"cross_validation.{suffix}")
     error_console.print(f"wrote tables and path to {folder}", markup=False, highlight=False)
 
 
