@@ -30,10 +30,16 @@ def result(
     leaning = [k for k, biased in enumerate(people["biased"]) if biased]
     own_taste = [k for k, deviates in enumerate(people["deviates"]) if deviates]
     console.print()
-    console.print(who_leans(people, leaning[:top]))
+    console.print(
+        who_leans(people, leaning[:top]) if leaning else "Nobody leans to one side beyond chance."
+    )
     more(console, len(leaning), top, "annotators")
     console.print()
-    console.print(who_deviates(people, own_taste[:top]))
+    console.print(
+        who_deviates(people, own_taste[:top])
+        if own_taste
+        else "Nobody has a taste of their own beyond chance."
+    )
     more(console, len(own_taste), top, "annotators")
     console.print(summary(people), markup=False, highlight=False)
 
