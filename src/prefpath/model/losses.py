@@ -20,6 +20,12 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, ndtr
 
 from prefpath.errors import SettingError
+from prefpath.model.hazard import (
+    hazard_excess,
+    normal_hazard,
+    scalar_hazard,
+    scalar_hazard_excess,
+)
 
 Array = NDArray[np.float64]
 
@@ -176,8 +182,8 @@ class ThurstoneMosteller(_BinaryLoss):
         return 0.3  # found numerically; a test holds it against a fine grid
 
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
-        hazard = _normal_hazard(margin)
-        return -log_ndtr(margin), -hazard, hazard * _hazard_excess(margin, hazard)
+        hazard = normal_hazard(margin)
+        return -log_ndtr(margin), -hazard, hazard * hazard_excess(margin, hazard)
 
     def probability(self, margin: Array) -> Array:
         result: Array = ndtr(np.asarray(margin, dtype=float))
@@ -273,48 +279,7 @@ def _check_positive(parameter: float, name: str) -> None:
         raise SettingError(f"{name} has parameter {parameter}", expected="a number above 0")
 
 
-def _normal_hazard(margin: Array) -> Array:
-    """`phi(x) / Phi(x)`, finite for any finite x."""
-    margin = np.asarray(margin, dtype=float)
-    log_density = -0.5 * margin**2 - 0.5 * math.log(2.0 * math.pi)
-    near: Array = np.exp(log_density - log_ndtr(margin))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        a = np.maximum(-margin, 1.0)
-        far = a + 1.0 / (a + 2.0 / (a + 3.0 / (a + 4.0 / a)))
-    return np.where(margin < -50.0, far, near)
-
-
-def _hazard_excess(margin: Array, hazard: Array) -> Array:
-    """`hazard(x) + x` without cancellation: 1/a - 2/a^3 + ... far in the lower tail."""
-    a = np.maximum(-np.asarray(margin, dtype=float), 1.0)
-    far = 1.0 / (a + 2.0 / (a + 3.0 / (a + 4.0 / (a + 5.0 / a))))
-    return np.where(margin < -50.0, far, hazard + margin)
-
-
 # ---------------------------------------------------------------- what the kernels call
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def scalar_hazard(x: float) -> float:
-    """`phi(x) / Phi(x)`; a continued fraction where the tail would vanish."""
-    if x > -6.0:
-        return 0.7978845608028654 * math.exp(-0.5 * x * x) / math.erfc(-0.7071067811865476 * x)
-    a = -x
-    tail = a
-    for k in range(40, 0, -1):
-        tail = a + k / tail
-    return tail
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def scalar_hazard_excess(x: float) -> float:
-    """`hazard(x) + x`, without the cancellation far in the lower tail."""
-    if x > -6.0:
-        return scalar_hazard(x) + x
-    tail = -x
-    for k in range(40, 1, -1):
-        tail = k / tail - x
-    return 1.0 / tail
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -327,6 +292,8 @@ def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -
     if code == GRAM:  # the quadratic form of the design itself
         return margin
     if code == THURSTONE_MOSTELLER:
+        if choice * choice == 1.0:  # one side won: no branch that the processor has to guess
+            return -choice * scalar_hazard(choice * margin)
         pull = 0.0
         if choice > -1.0:
             pull -= 0.5 * (1.0 + choice) * scalar_hazard(margin)

@@ -22,6 +22,7 @@ from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.kernels import Scratch, common_scores, make_scratch, rule_of
 from prefpath.solver.lbi import Common
 from prefpath.solver.minimiser import CommonMinimiser
+from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import chebyshev, next_stage
 
@@ -59,6 +60,7 @@ class Slope:
         self.theta = np.zeros(problem.votes.n_items)
         self._scratch: list[Scratch] = []
         self._large = is_large(problem)
+        self._moments = Pooled(problem) if moments_pay(problem) else None
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.bias_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = float(problem.deviation_threshold.max())
@@ -93,7 +95,7 @@ class Slope:
     def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
         """y after one step with `n_stages` stages."""
         rule = chebyshev(n_stages)
-        if self.minimiser is None and not self._large:
+        if self.minimiser is None and self._moments is None and not self._large:
             self.work.evaluations += n_stages - 1
             return rkc_stages_serial(
                 y0,
@@ -201,6 +203,10 @@ class Slope:
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
         self.work.evaluations += 1
+        if self._moments is not None:
+            each, pool = self._moments.each, self._moments.without(self.crowd.active)
+            evaluate_moments(y, f, self.bias_at, self.crowd.active, each, pool, self.rule)
+            return
         if self._large:
             self._evaluate_in_chunks(y, f)
             return

@@ -1,0 +1,120 @@
+"""The linear loss with features: what an annotator's votes say is one small matrix.
+
+With squared errors the gradient is linear in the coefficients, `A c - b`, and with d features
+A is (d + 1) x (d + 1) (the last row is the position bias): a stage costs that much an annotator,
+however many votes they cast. The same sums over everybody who waits are the pool.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Design, Floats, Target
+from prefpath.model.losses import LINEAR
+from prefpath.model.problem import Problem
+from prefpath.solver.active import Active
+from prefpath.solver.kernels import Rule, shrink_block, soft_threshold
+
+
+class Moments(NamedTuple):
+    """`A` and `b` of each annotator."""
+
+    matrix: Floats
+    vector: Floats
+
+
+def moments_pay(problem: Problem) -> bool:
+    """Whether the matrices are there to have, and smaller than the votes they replace."""
+    if problem.loss.code != LINEAR or problem.features is None:
+        return False
+    design, d = problem.design, problem.n_common
+    by_votes = 4 * int(design.cells[-1]) + 2 * d * int(design.seen[-1])
+    return problem.votes.n_annotators * (d + 1) ** 2 < by_votes
+
+
+def moments_of(problem: Problem) -> Moments:
+    """The moments of all annotators."""
+    shape = (problem.votes.n_annotators, problem.n_common + 1)
+    moments = Moments(np.zeros((*shape, shape[1])), np.zeros(shape))
+    _add_votes(problem.design, problem.target, moments)
+    return moments
+
+
+class Pooled:
+    """The moments of those who wait: everybody's, less those of the active."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.each = moments_of(problem)
+        self._everybody = Moments(self.each.matrix.sum(axis=0), self.each.vector.sum(axis=0))
+        self._n_active = -1
+        self._pool = self._everybody
+
+    def without(self, active: Active) -> Moments:
+        """The moments of all but the active annotators, who only ever become more."""
+        if len(active.who) != self._n_active:
+            self._n_active = len(active.who)
+            self._pool = Moments(
+                self._everybody.matrix - self.each.matrix[active.who].sum(axis=0),
+                self._everybody.vector - self.each.vector[active.who].sum(axis=0),
+            )
+        return self._pool
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_votes(design: Design, target: Target, moments: Moments) -> None:
+    d = design.features.shape[1]
+    row = np.zeros(d + 1)
+    for u in range(len(design.cells) - 1):
+        start = design.seen[u]
+        for c in range(design.cells[u], design.cells[u + 1]):
+            left = design.features[design.seen_item[start + design.left_at[c]]]
+            right = design.features[design.seen_item[start + design.right_at[c]]]
+            for k in range(d):
+                row[k] = left[k] - right[k]
+            row[d] = design.position[c]
+            for k in range(d + 1):
+                weighted = target.weight[c] * row[k]
+                moments.vector[u, k] += weighted * target.choice[c]
+                for j in range(d + 1):
+                    moments.matrix[u, k, j] += weighted * row[j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def evaluate_moments(
+    y: Floats, f: Floats, bias_at: int, active: Active, each: Moments, pool: Moments, rule: Rule
+) -> None:
+    """y' at y; `bias_at` is the place of the common bias in y, or -1."""
+    d = each.vector.shape[1] - 1
+    common, pull, own = np.zeros(d + 1), np.zeros(d + 1), np.zeros(d + 1)
+    common[:d] = y[:d]
+    common[d] = y[bias_at] if bias_at >= 0 else 0.0
+    _gradient(pool.matrix, pool.vector, common, pull)
+    personal, gradient = np.zeros(d), np.zeros(d + 1)
+    for index in range(len(active.who)):
+        u = active.who[index]
+        at = active.at[index]
+        shrink_block(y, at, at + d, rule.deviation_threshold[u], rule.kappa, rule.group, personal)
+        for k in range(d):
+            own[k] = common[k] + personal[k]
+        own[d] = common[d] + rule.kappa * soft_threshold(y[at + d], rule.position_threshold[u])
+        _gradient(each.matrix[u], each.vector[u], own, gradient)
+        for k in range(d + 1):
+            f[at + k] = -gradient[k] / rule.total
+            pull[k] += gradient[k]
+    for k in range(d):
+        f[k] = -rule.kappa / rule.total * pull[k]
+    if bias_at >= 0:
+        f[bias_at] = -rule.kappa / rule.total * pull[d]
+
+
+# Sums in any order: several products at once.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _gradient(matrix: Floats, vector: Floats, coefficient: Floats, out: Floats) -> None:
+    for k in range(len(vector)):
+        total = 0.0
+        for j in range(len(coefficient)):
+            total += matrix[k, j] * coefficient[j]
+        out[k] = total - vector[k]
