@@ -260,6 +260,13 @@ def test_two_flags_of_one_hot_are_unknown(tmp_path: Path) -> None:
     assert caught.value.rows == (2,)
 
 
+def test_an_unknown_verdict_of_the_second_game_is_quoted_as_written(tmp_path: Path) -> None:
+    header = "model_1,model_2,g1_winner,g2_winner,judge\n"
+    with pytest.raises(VoteError, match="1 votes have an unknown choice: 'Model B'") as caught:
+        read_votes(write(tmp_path, header + "x,y,model_1,model_2,a\nx,y,model_1,Model B,a\n"))
+    assert caught.value.rows == (2,)
+
+
 def test_choices_of_one_and_two_are_not_guessed(tmp_path: Path) -> None:
     with pytest.raises(VoteError, match="every choice is 1 or 2"):
         read_votes(write(tmp_path, "annotator,left,right,choice\na,x,y,1\na,y,x,2\n"))

@@ -57,6 +57,17 @@ def test_unknown_verdicts_are_an_error_with_rows() -> None:
     assert e.value.rows == (2, 4)
 
 
+def test_unknown_verdicts_are_quoted_as_written() -> None:
+    with pytest.raises(VoteError, match="3 votes have an unknown choice: 'ModelB', 'modelB'") as e:
+        read_votes(frame_of("modelB", "Model_A", " ModelB ", "modelB"))
+    assert e.value.rows == (1, 3, 4)
+
+
+def test_at_most_five_unknown_verdicts_are_quoted() -> None:
+    with pytest.raises(VoteError, match=r"6 votes .*: 'A0', 'A1', 'A2', 'A3', 'A4', \.\.\."):
+        read_votes(frame_of(*(f"A{k}" for k in range(6))))
+
+
 def test_unknown_verdicts_can_be_dropped_and_are_said() -> None:
     with pytest.warns(VoteWarning, match=r"1 with an unknown verdict \(of 2\)"):
         votes = read_votes(frame_of("model_a", "huh"), unknown="drop")

@@ -15,6 +15,7 @@ from prefpath.votes.relation import Relation
 from prefpath.votes.verdicts import NO_VERDICT, Grades, Reading, Verdict
 
 _MOST_ROWS_NAMED = 100_000
+_MOST_WORDS_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,17 @@ def _check_unknown(database: Database, relation: Relation, unknown: Mapping[str,
     if not unknown:
         return
     n_bad = sum(unknown.values())
-    words = sorted(unknown)
-    database.create_table("unknown_words", {"word": np.array(words, dtype=object)})
+    database.create_table("unknown_words", {"word": np.array(sorted(unknown), dtype=object)})
+    is_unknown = "verdict IN (FROM unknown_words)"
+    found = database.rows(
+        f"SELECT DISTINCT written FROM ({relation.numbered}) WHERE {is_unknown}"
+        f" ORDER BY written LIMIT {_MOST_WORDS_NAMED + 1}"
+    )
+    words = [_shortened(word) for (word,) in found]
     raise VoteError(
-        f"{n_bad:,} votes have an unknown choice: {', '.join(map(_shortened, words[:5]))}"
-        f"{', ...' if len(words) > 5 else ''}",
-        rows=_rows(database, relation, "verdict IN (FROM unknown_words)", n_bad),
+        f"{n_bad:,} votes have an unknown choice: {', '.join(words[:_MOST_WORDS_NAMED])}"
+        f"{', ...' if len(words) > _MOST_WORDS_NAMED else ''}",
+        rows=_rows(database, relation, is_unknown, n_bad),
         expected="1, -1, 0, a finite strength, or the words of a known dialect (docs/reading.md)",
         remedy='correct these labels, or drop the rows with unknown="drop"',
     )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from prefpath.errors import VoteError
 from prefpath.votes.database import quote_text
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.source import Column, Kind, Source
+
+Reading = Callable[[Column], str]
+"""SQL of a column: as a word with a meaning, or as it was written."""
 
 EVERYONE = "everyone"
 """The annotator of votes that do not say who cast them."""
@@ -19,7 +23,8 @@ class Relation:
     """Votes as SQL: `select` has columns annotator, left_item, right_item, verdict, weight,
     weight_is_bad, known, known_is_bad; verdicts are words.
 
-    `numbered` also has `row`, the row of the file counted from 1; it is slower.
+    `numbered` also has `row`, the row of the file counted from 1, and `written`, the verdict as
+    the user wrote it; it is slower.
     """
 
     select: str
@@ -50,7 +55,8 @@ class Wanted:
 
 def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation:
     """The relation of a dialect's columns."""
-    left, right, verdict = _pair_and_verdict(source, dialect, wanted)
+    left, right, verdict = _pair_and_verdict(source, dialect, wanted, attrgetter("word"))
+    written = _pair_and_verdict(source, dialect, wanted, attrgetter("written"))[2]
     annotator, people, untyped = _annotator(source, wanted)
     weight = None if wanted.weight is None else source.column(wanted.weight).number
     known, known_is_bad = _position(source, dialect, wanted.position)
@@ -70,7 +76,8 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
     numbered = f"(SELECT *, row_number() OVER () AS row_number_ FROM {source.scan}) AS votes"
     return Relation(
         select=f"SELECT {selected} FROM {source.scan} AS votes{around}",
-        numbered=f"SELECT row_number_ AS row, {selected} FROM {numbered}{around}",
+        numbered=f"SELECT row_number_ AS row, {written} AS written, {selected}"
+        f" FROM {numbered}{around}",
         untyped_annotator=untyped,
         untyped_items=_items_untyped(source, dialect),
         weighted=weight is not None,
@@ -87,27 +94,31 @@ def _typed(column: Column, among: Sequence[Column]) -> str:
     return column.text
 
 
-def _pair_and_verdict(source: Source, dialect: Dialect, wanted: Wanted) -> tuple[str, str, str]:
+def _pair_and_verdict(
+    source: Source, dialect: Dialect, wanted: Wanted, read: Reading
+) -> tuple[str, str, str]:
     if dialect.shape == "nested games":
-        return _nested_games(source, dialect, wanted)
+        return _nested_games(source, dialect, wanted, read)
     items = [source.column(name) for name in (dialect.left, dialect.right or dialect.left)]
     left, right = (_typed(item, items) for item in items)
     columns = [source.column(name) for name in dialect.verdict]
     if dialect.shape == "two games":
-        words = [column.word for column in columns]
+        words = [read(column) for column in columns]
         verdict = f"CASE WHEN game.swapped_ THEN {_mirrored(words[1])} ELSE {words[0]} END"
         return _swapped(left, right), _swapped(right, left), verdict
     if dialect.shape == "one hot":
-        flags = [f"coalesce({column.word}, '')" for column in columns]
+        flags = [f"coalesce({read(column)}, '')" for column in columns]
         return left, right, " || '|' || ".join(flags)
     if dialect.shape == "item name":
         return left, right, _winner_by_name(columns[0], *items)
     if dialect.shape == "chosen":
         return left, right, "'left'"
-    return left, right, columns[0].word
+    return left, right, read(columns[0])
 
 
-def _nested_games(source: Source, dialect: Dialect, wanted: Wanted) -> tuple[str, str, str]:
+def _nested_games(
+    source: Source, dialect: Dialect, wanted: Wanted, read: Reading
+) -> tuple[str, str, str]:
     """Arena-Hard: `games` holds two judgments, the baseline first on the left, then right."""
     own = source.find("baseline")
     if wanted.baseline is None and own is None:
@@ -121,7 +132,7 @@ def _nested_games(source: Source, dialect: Dialect, wanted: Wanted) -> tuple[str
     model = source.column(dialect.right).text
     games = source.column(dialect.verdict[0]).sql
     score = Column(f"{games}[CASE WHEN game.swapped_ THEN 2 ELSE 1 END].score", "text")
-    return _swapped(baseline, model), _swapped(model, baseline), score.word
+    return _swapped(baseline, model), _swapped(model, baseline), read(score)
 
 
 def _swapped(first: str, second: str) -> str:

@@ -35,9 +35,14 @@ class Column:
         return f"nullif(CAST({self.sql} AS VARCHAR), '')"
 
     @property
+    def written(self) -> str:
+        """Its text without surrounding blanks."""
+        return f"trim({self.text}, E' \\t\\r\\n')"
+
+    @property
     def word(self) -> str:
-        """Its text without surrounding blanks, in lower case: for words with a meaning."""
-        return f"lower(trim({self.text}, E' \\t\\r\\n'))"
+        """The same in lower case: for words with a meaning."""
+        return f"lower({self.written})"
 
     @property
     def number(self) -> str:
