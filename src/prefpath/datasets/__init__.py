@@ -10,6 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prefpath.datasets.fetch import PinnedFile, find_file
+from prefpath.datasets.movie_subset import (
+    PAPER_MOVIES as PAPER_MOVIE_NUMBERS,
+)
+from prefpath.datasets.movie_subset import draw_movies, read_ratings, subset_votes
 from prefpath.datasets.movielens import Size, movielens_tables
 from prefpath.votes import Votes, ratings_to_votes, read_votes
 from prefpath.votes.features import FeatureTable, read_feature_table
@@ -20,6 +24,7 @@ __all__ = [
     "load_llm_judges",
     "load_llmfao",
     "load_movielens",
+    "load_movielens_subset",
     "load_paper_movies",
     "load_worldcollege",
 ]
@@ -138,3 +143,26 @@ def load_movielens(
     )
     features = read_feature_table(tables.items, columns=tables.genres)
     return Dataset(votes, features)
+
+
+def load_movielens_subset(*, seed: int | None = None, group: str | None = None) -> Dataset:
+    """The paper's 22,300 votes from the full MovieLens 1M, or another subset by the same rule.
+
+    Users have 20 to 100 ratings and rated more than 10 of the 100 movies; every two movies that
+    one of them rated differently are a vote. Users and movies keep MovieLens's numbers; the
+    votes are those of `load_paper_movies`.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Draw 100 other movies among those that at least 80 users with at most 100 ratings
+        rated, as the paper's were; None for the paper's own.
+    group : {"gender", "age", "occupation", "zip"}, optional
+        Groups in the annotators' place, in MovieLens's codes.
+    """
+    tables = movielens_tables("1m")
+    ratings = read_ratings(tables.ratings)
+    movies = PAPER_MOVIE_NUMBERS if seed is None else draw_movies(ratings, seed)
+    people = None if group is None else tables.annotators
+    votes = subset_votes(ratings, movies, group=group, annotators=people)
+    return Dataset(votes, read_feature_table(tables.items, columns=tables.genres))
