@@ -34,6 +34,8 @@ _MOST_STEPS = 200_000
 # A step ends just past the next corner if that lies within reach of it.
 _TOO_NEAR, _CORNER_REACH, _JUST_PAST = 0.02, 1.2, 1.0001
 _SHARE_TO_SEE = 0.1
+# Who may add this share of the spectral radius is worth estimating it again.
+_NOTICEABLE = 0.4
 
 
 @dataclass
@@ -162,11 +164,12 @@ class FlowSolver:
         for _ in range(_MOST_STEPS):
             step = min(self._step, self._longest_step())
             self._activate(self.crowd.about_to_enter(self.time, step, self._theta_slope()))
-            corner = self.slope.next_corner(self.y, self.f, self.tolerance)
+            corner = self.slope.next_corner(self.y, self.f, step, self.tolerance)
             at_corner = _TOO_NEAR * step < corner.after < _CORNER_REACH * step
             if at_corner:
                 step = _JUST_PAST * corner.after
-            ends, error = self._try(step)
+            # A bias that enters just where the step ends cannot make it unstable.
+            ends, error = self._try(step, 0.99 if at_corner else _CORNER_REACH)
             factor = 0.8 * max(error, 1e-10) ** (-1.0 / 3.0)
             if error > 1.0:
                 self.work.rejected += 1
@@ -180,7 +183,7 @@ class FlowSolver:
                 continue
             self._accept(ends)
             if at_corner:
-                self._step = min(max(self._step, step), corner.relaxation)
+                self._step = min(max(self._step, step), corner.next_step)
             else:
                 self._step = step * min(max(factor, 0.2), 2.0)
             return
@@ -195,8 +198,9 @@ class FlowSolver:
         relaxation = 0.0 if self.slope.minimiser is not None else 1.0 / self._radius
         return min(stable, max(_LONGEST_SHARE_OF_T * self.time, relaxation))
 
-    def _try(self, step: float) -> tuple[StepEnds, float]:
-        n_stages = stages_needed(step, self._radius)
+    def _try(self, step: float, reach: float) -> tuple[StepEnds, float]:
+        entering = self.slope.radius_within(self.y, self.f, reach * step)
+        n_stages = stages_needed(step, max(self._radius, entering))
         y1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
         f1 = self.slope.at(y1)
         ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_moving)
@@ -205,10 +209,11 @@ class FlowSolver:
     def _accept(self, ends: StepEnds) -> None:
         self.work.steps += 1
         self._note_entries(ends)
+        stiffest = self.slope.radius_within(self.y, self.f, _CORNER_REACH * ends.length)
         self.time, self.y, self.f, self.last = ends.end, ends.y1, ends.f1, ends
         self.theta = self.slope.theta_of(ends.y1)
         self._radius_age += 1
-        if self._radius_age >= _STEPS_BETWEEN_ESTIMATES:
+        if self._radius_age >= _STEPS_BETWEEN_ESTIMATES or stiffest > _NOTICEABLE * self._radius:
             self._estimate_radius()
 
     def _note_entries(self, ends: StepEnds) -> None:
@@ -237,7 +242,7 @@ class FlowSolver:
         self.y = np.concatenate((self.y, blocks))
         self.f = np.concatenate((self.f, np.zeros_like(blocks)))
         self.f = self.slope.at(self.y)
-        if self.slope.own_radius(who).max() > 0.4 * self._radius:
+        if self.slope.own_radius(who).max() > _NOTICEABLE * self._radius:
             self._estimate_radius()
 
     def _estimate_radius(self) -> None:

@@ -34,10 +34,10 @@ _PERSONAL_SCALE = 0.1
 
 
 class Corner(NamedTuple):
-    """How long until a position bias enters, and how long it then takes to its value."""
+    """How long until a position bias enters, and how long a step can be from there."""
 
     after: float
-    relaxation: float
+    next_step: float
 
 
 _NO_CORNER = Corner(np.inf, np.inf)
@@ -65,6 +65,7 @@ class Slope:
         self.bias_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = float(problem.deviation_threshold.max())
         self._direction = np.zeros(0)
+        self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
 
     @property
@@ -151,7 +152,11 @@ class Slope:
         direction = self._rng.standard_normal(len(y))
         direction[:n] *= kappa
         direction *= 0.1 / weighted_norm(direction, n, kappa)
-        direction[: len(self._direction)] += self._direction
+        stiffest, at = self._stiffest_bias(y)
+        if stiffest > self._last_radius:  # it is new: what was the stiffest before does not matter
+            direction[at] += 1.0 / math.sqrt(kappa)
+        else:
+            direction[: len(self._direction)] += self._direction
         size = 1e-6 * (1.0 + weighted_norm(y, n, kappa))
         radius = 0.0
         for _ in range(20):
@@ -164,29 +169,62 @@ class Slope:
             if abs(radius - before) <= 0.03 * radius:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
-        return _rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
+        self._last_radius = _rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
+        return self._last_radius
 
-    def next_corner(self, y: Floats, f: Floats, tolerance: float) -> Corner:
+    def _stiffest_bias(self, y: Floats) -> tuple[float, int]:
+        """The stiffness of the stiffest position bias that has entered, and its place in y."""
+        who, at = self.crowd.active.who, self.crowd.active.at[1:] - 1
+        entered = np.abs(y[at]) > self.problem.position_threshold[who]
+        if not entered.any():
+            return 0.0, 0
+        stiffness = np.where(entered, self.own_radius(who), 0.0)
+        stiffest = int(np.argmax(stiffness))
+        return float(stiffness[stiffest]), int(at[stiffest])
+
+    def next_corner(self, y: Floats, f: Floats, step: float, tolerance: float) -> Corner:
         """When the next active annotator's position bias leaves zero, along its slope.
 
         A bias answers to all votes of its annotator at once, so it runs to its value within a
         moment of entering: the sharpest corners of a path. Steps end there instead of failing
-        across them. Who drifts over the threshold to a value within the tolerance makes none.
+        across them. Who drifts over the threshold so slowly that a step would not notice makes
+        none.
         """
         active = self.crowd.active
         if not len(active.who):
             return _NO_CORNER
+        after, slope = self._until_bias(y, f)
+        radius = self.own_radius(active.who)
+        limit = tolerance * self.scale(y)
+        kink = self.problem.kappa * slope * step * np.minimum(1.0, step * radius)
+        after = np.where(kink > limit, after, np.inf)
+        first = int(np.argmin(after))
+        if not np.isfinite(after[first]):
+            return _NO_CORNER
+        value = self.problem.kappa * slope[first] / radius[first]
+        return Corner(float(after[first]), _relaxing_step(limit / value) / float(radius[first]))
+
+    def radius_within(self, y: Floats, f: Floats, step: float) -> float:
+        """What position biases that may enter within the step will add to the stiffness.
+
+        They have not entered, so the spectral radius at y does not know of them.
+        """
+        who = self.crowd.active.who
+        if not len(who):
+            return 0.0
+        entering = self._until_bias(y, f)[0] <= step
+        return _RADIUS_SAFETY * float(self.own_radius(who[entering]).max(initial=0.0))
+
+    def _until_bias(self, y: Floats, f: Floats) -> tuple[Floats, Floats]:
+        """How long until each active annotator's bias enters along its slope, and that slope."""
+        active = self.crowd.active
         at = active.at[1:] - 1
         z, slope = y[at], f[at]
         threshold = self.problem.position_threshold[active.who]
-        relaxation = 1.0 / self.own_radius(active.who)
-        value = self.problem.kappa * np.abs(slope) * relaxation
-        sharp = value > tolerance * self.scale(y)
         with np.errstate(divide="ignore", invalid="ignore"):
             after = (threshold - np.sign(slope) * z) / np.abs(slope)
-        after = np.where(sharp & (np.abs(z) < threshold) & (slope != 0.0), after, np.inf)
-        first = int(np.argmin(after))
-        return Corner(float(after[first]), float(relaxation[first]))
+        waits = (np.abs(z) < threshold) & (slope != 0.0)
+        return np.where(waits, after, np.inf), np.abs(slope)
 
     def scale(self, y: Floats) -> float:
         """The largest coefficient: what errors are measured by."""
@@ -264,6 +302,14 @@ class Slope:
         while len(self._scratch) <= k:
             self._scratch.append(make_scratch(self.problem.design, self.problem.votes.n_items))
         return self._scratch[k]
+
+
+def _relaxing_step(tolerance: float) -> float:
+    """Length of a step along `1 - exp(-x)` whose error estimate is half of the tolerance.
+
+    The estimate is at most `x^3 / 15` and at most `0.4 x`.
+    """
+    return max(float(np.cbrt(7.5 * tolerance)), 1.25 * tolerance)
 
 
 def _rounded_up(radius: float) -> float:

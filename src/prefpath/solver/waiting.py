@@ -28,7 +28,7 @@ from prefpath.solver.kernels import (
 )
 
 # Quadrature error of a waiting annotator's z that we accept, in units of its threshold.
-QUADRATURE_TOLERANCE = 3e-4
+QUADRATURE_TOLERANCE = 2e-3
 
 
 class Waiting(NamedTuple):
