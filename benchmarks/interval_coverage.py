@@ -1,17 +1,23 @@
 """How often 95 % intervals hold the truth, on simulated crowds whose annotators differ.
 
-    python benchmarks/interval_coverage.py            # the table of docs/intervals.md
+    python benchmarks/interval_coverage.py            # the tables of docs/intervals.md
     python benchmarks/interval_coverage.py --quick    # under a minute: a smaller one
 
 Every crowd is drawn anew each time, tastes and all; t is chosen by cross-validation. Columns:
 
 bias       slope of the error on the true score: -0.02 says scores come out 2 % too small
+rmse/se    error of the scores over the standard error given
 naive      votes taken as independent, deviations held fixed
 held       clustered by annotator, deviations held fixed
 sandwich   clustered by annotator, deviations re-estimated: what ranking() gives
-bootstrap  whole annotators drawn again
+bootstrap  whole annotators drawn again (in every fourth draw: it takes longest)
 average    sandwich, of the score that describes the whole crowd's votes best
-ranks      rank intervals
+
+and of rank intervals, with how many ranks they are wide on average:
+
+one        each item's interval by itself: what ranking() promises
+all        all items of a draw at once, which it does not
+pairs      each item's, had every pair been judged by itself at 95 %
 """
 
 from __future__ import annotations
@@ -27,6 +33,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 from scipy.stats import norm, rankdata
+from scipy.stats import t as student
 
 from prefpath import PreferenceModel, VoteWarning, simulate_crowd
 from prefpath.inference.consensus import fit_consensus
@@ -41,7 +48,9 @@ from prefpath.simulate.simulation import Simulation
 from prefpath.votes.graph import connected_components
 
 LEVEL = 0.95
-COLUMNS = ("naive", "held", "sandwich", "bootstrap", "average", "ranks")
+SCORES = ("naive", "held", "sandwich", "bootstrap", "average")
+RANKS = ("one", "all", "pairs")
+BOOTSTRAP_EVERY = 4
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Crowd:
     deviants: float
     deviation_scale: float
     common_position: float = 0.0
+    t_ratio: float = 12.0  # far beyond what cross-validation picks
 
 
 def zipf(seed: int) -> Simulation:
@@ -79,6 +89,18 @@ def judges(seed: int) -> Simulation:
     )
 
 
+def judges_apart(seed: int) -> Simulation:
+    return simulate_crowd(
+        4_500, 9, 8, activity="even", deviants=1.0, clickers=0, deviation_scale=1.0, seed=seed
+    )
+
+
+def all_apart(seed: int) -> Simulation:
+    return simulate_crowd(
+        4_500, 30, 8, activity="even", deviants=1.0, clickers=0, deviation_scale=1.0, seed=seed
+    )
+
+
 def featured(seed: int) -> Simulation:
     features = np.random.default_rng(10_000 + seed).standard_normal((20, 5))
     return simulate_crowd(5_000, 60, 20, features=features, seed=seed)
@@ -101,12 +123,14 @@ def at_home(seed: int) -> Simulation:
 
 CROWDS = (
     Crowd("50 annotators, a few busy", zipf, 0.1, 2.0),
-    Crowd("100 annotators, alike busy", even, 0.1, 2.0),
-    Crowd("400 annotators, 30 items", many, 0.1, 2.0),
-    Crowd("60, everybody differs a bit", everybody, 1.0, 0.4),
+    Crowd("100 annotators, alike busy", even, 0.1, 2.0, t_ratio=6.0),
     Crowd("9 judges, all differ a bit", judges, 1.0, 0.3),
-    Crowd("60 annotators, 5 features", featured, 0.1, 2.0),
-    Crowd("60, all lean to the first", at_home, 0.0, 0.0, 0.4),
+    Crowd("9 judges, all differ a lot", judges_apart, 1.0, 1.0),
+    Crowd("30, all differ a lot", all_apart, 1.0, 1.0, t_ratio=6.0),
+    Crowd("60, everybody differs a bit", everybody, 1.0, 0.4, t_ratio=4.0),
+    Crowd("400 annotators, 30 items", many, 0.1, 2.0),
+    Crowd("60 annotators, 5 features", featured, 0.1, 2.0, t_ratio=8.0),
+    Crowd("60, all lean to the first", at_home, 0.0, 0.0, 0.4, t_ratio=6.0),
 )
 
 
@@ -118,40 +142,43 @@ def repeat_once(crowd: Crowd, seed: int, n_resamples: int) -> dict[str, float]:
     model = PreferenceModel(
         features=drawn.features,
         common_position=position,
-        n_times=12,
-        t_ratio=12.0,
-        cv=4,
+        n_times=10,
+        t_ratio=crowd.t_ratio,
+        cv=3,
         criterion="log-loss",
         n_threads=1,
     ).fit(drawn.votes)
     problem = Problem.build(drawn.votes, features=drawn.features, common_position=position)
     component = connected_components(drawn.votes)
     ours = estimate_common(problem, model.path_, model.t_, component).about_average()
-    drawn_again = estimate_common(
-        problem,
-        model.path_,
-        model.t_,
-        component,
-        method="bootstrap",
-        n_resamples=n_resamples,
-        n_threads=1,
-    ).about_average()
     truth = drawn.scores - drawn.scores.mean()
     error = ours.score - truth
     naive, held = deviations_held(problem, model, component)
     reach = norm.isf((1 - LEVEL) / 2)
-    return {
+    shares = {
         "slope": float(error @ truth / (truth @ truth)),
         "error": float(np.mean(error**2)),
         "variance": float(np.mean(ours.standard_error**2)),
         "naive": float(np.mean(np.abs(ours.centre - truth) < reach * naive)),
         "held": float(np.mean(np.abs(ours.centre - truth) < reach * held)),
         "sandwich": _held_by(ours, truth),
-        "bootstrap": _held_by(drawn_again, truth),
+        "bootstrap": np.nan,
         "average": _held_by(ours, _average_score(crowd, drawn)),
-        "ranks": _ranks_held(ours, truth),
         "position": _position_held(model, crowd.common_position) if position else np.nan,
+        **_ranks_held(ours, truth),
     }
+    if n_resamples and seed % BOOTSTRAP_EVERY == 0:
+        again = estimate_common(
+            problem,
+            model.path_,
+            model.t_,
+            component,
+            method="bootstrap",
+            n_resamples=n_resamples,
+            n_threads=1,
+        )
+        shares["bootstrap"] = _held_by(again.about_average(), truth)
+    return shares
 
 
 def _held_by(common: CommonScores, truth: np.ndarray) -> float:
@@ -159,10 +186,26 @@ def _held_by(common: CommonScores, truth: np.ndarray) -> float:
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
-def _ranks_held(common: CommonScores, truth: np.ndarray) -> float:
-    low, high = rank_intervals(common, LEVEL)
+def _ranks_held(common: CommonScores, truth: np.ndarray) -> dict[str, float]:
     rank = rankdata(-truth)
-    return float(np.mean((low <= rank) & (rank <= high)))
+    low, high = rank_intervals(common, LEVEL)
+    held = (low <= rank) & (rank <= high)
+    least, most = _ranks_by_pairs(common)
+    return {
+        "one": float(held.mean()),
+        "all": float(held.all()),
+        "pairs": float(np.mean((least <= rank) & (rank <= most))),
+        "one wide": float(np.mean(high - low + 1)),
+        "pairs wide": float(np.mean(most - least + 1)),
+    }
+
+
+def _ranks_by_pairs(common: CommonScores) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks left where each pair is told apart by its own 95 % interval."""
+    codes = np.arange(len(common.score))
+    gap, error = common.difference(codes[:, None], codes[None, :])
+    reach = student.isf((1 - LEVEL) / 2, common.degrees_of_freedom) * error
+    return 1 + (gap > reach).sum(axis=0), len(codes) - (gap < -reach).sum(axis=0)
 
 
 def _position_held(model: PreferenceModel, truth: float) -> float:
@@ -229,31 +272,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few repetitions of two crowds")
     parser.add_argument("--repetitions", type=int, default=200)
-    parser.add_argument("--resamples", type=int, default=200)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--resamples", type=int, default=100, help="0 leaves the bootstrap out")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--crowds", type=int, nargs="*", help="numbers of crowds, from 0")
+    parser.add_argument("--first-seed", type=int, default=0)
     asked = parser.parse_args()
     repetitions = 10 if asked.quick else asked.repetitions
-    which = asked.crowds or ([0, 4] if asked.quick else list(range(len(CROWDS))))
+    which = asked.crowds or ([0, 3] if asked.quick else list(range(len(CROWDS))))
+    seeds = range(asked.first_seed, asked.first_seed + repetitions)
     print(f"{repetitions} draws of each crowd; shares in % that 95 % intervals hold")
-    print(f"{'crowd':28} {'bias':>7} {'rmse/se':>8} " + " ".join(f"{c:>9}" for c in COLUMNS))
     with ProcessPoolExecutor(asked.processes) as pool:
         for number in which:
             start = time.perf_counter()
-            jobs = [(number, seed, asked.resamples) for seed in range(repetitions)]
-            results = list(pool.map(_job, jobs))
-            print(_line(CROWDS[number], results, time.perf_counter() - start), flush=True)
+            results = list(pool.map(_job, [(number, seed, asked.resamples) for seed in seeds]))
+            print(_lines(CROWDS[number], results, time.perf_counter() - start), flush=True)
 
 
-def _line(crowd: Crowd, results: list[dict[str, float]], seconds: float) -> str:
-    mean = {name: np.mean([r[name] for r in results]) for name in results[0]}
-    error = {c: np.std([r[c] for r in results]) / np.sqrt(len(results)) for c in COLUMNS}
-    ratio = np.sqrt(mean["error"] / mean["variance"])
-    cells = " ".join(f"{100 * mean[c]:5.1f}±{100 * error[c]:3.1f}" for c in COLUMNS)
-    line = f"{crowd.name:28} {mean['slope']:+7.3f} {ratio:8.2f} {cells}   {seconds:.0f} s"
+def _lines(crowd: Crowd, results: list[dict[str, float]], seconds: float) -> str:
+    mean = {name: _mean([r[name] for r in results]) for name in results[0]}
+    ratio = np.sqrt(mean["error"][0] / mean["variance"][0])
+    scores = ", ".join(f"{c} {100 * mean[c][0]:.1f} ± {100 * mean[c][1]:.1f}" for c in SCORES)
+    ranks = ", ".join(f"{c} {100 * mean[c][0]:.1f} ± {100 * mean[c][1]:.1f}" for c in RANKS)
+    lines = [
+        f"{crowd.name}   ({seconds:.0f} s)",
+        f"    scores: {scores}; bias {mean['slope'][0]:+.3f}, rmse/se {ratio:.2f}",
+        f"    ranks:  {ranks}; wide {mean['one wide'][0]:.2f}, pairs {mean['pairs wide'][0]:.2f}",
+    ]
     if crowd.common_position:
-        line += f"\n{'  its common position effect':28} held in {100 * mean['position']:.1f} %"
-    return line
+        lines.append(f"    its common position effect: {100 * mean['position'][0]:.1f}")
+    return "\n".join(lines)
+
+
+def _mean(values: list[float]) -> tuple[float, float]:
+    """Mean and its standard error over the draws that have a value."""
+    known = np.array([value for value in values if not np.isnan(value)])
+    if not len(known):
+        return float("nan"), float("nan")
+    return float(known.mean()), float(known.std() / np.sqrt(len(known)))
 
 
 if __name__ == "__main__":

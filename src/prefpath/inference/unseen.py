@@ -49,7 +49,8 @@ def unseen_variance(
         size = float((own**2).sum())
         if size == 0.0:
             continue
-        pull = gradient[[u], :].toarray()[0, touched]
+        # Rows hold the coefficients touched, in this order (and the position, if common, last).
+        pull = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]][: len(touched)]
         # The consensus was fitted to u's votes too, which took a little off their gradient.
         fitted = float(np.sum(own * (bread[np.ix_(touched, touched)] @ own)))
         weight = float(np.trace(own))

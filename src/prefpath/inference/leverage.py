@@ -1,0 +1,191 @@
+"""The jackknife's correction: each annotator's pull as it is where they had no say.
+
+`(1 - A P)^-1 g`, with `A` the annotator's curvature and `P` the inverse of everybody's. Nearly
+everybody holds next to nothing of the whole, and a few terms of the series are enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from prefpath.inference.absorption import Absorbed, absorb, annotator_coefficients, own_hessian
+from prefpath.inference.evidence import Evidence
+from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.losses import scalar_curvature
+from prefpath.solver.kernels import Rule, Scratch, add_to_block, make_scratch, own_scores, rule_of
+from prefpath.votes.encode import BoolArray
+
+# Leverage is removed by a series up to a term so small; it is solved for whoever holds so much
+# of the whole that the series is slow.
+_SMALL_TERM = 1e-3
+_MOST_TERMS = 8
+_RIDGE = 1e-6
+
+
+def remove_leverage(
+    evidence: Evidence,
+    coefficient: Floats,
+    sizes: Floats,
+    bread: Floats,
+    blocks: Floats,
+    sideways: Floats,
+) -> None:
+    """Put each annotator's pull as it is where they had no say, in place."""
+    problem = evidence.problem
+    slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
+    _remove_by_series(
+        np.flatnonzero(~evidence.active).astype(np.int64),
+        problem.design,
+        problem.target,
+        rule_of(problem),
+        evidence.scores(coefficient),
+        evidence.common_bias(coefficient),
+        problem.common_position,
+        bread,
+        blocks,
+        sideways,
+        slow,
+        make_scratch(problem.design, problem.votes.n_items),
+    )
+    for u in np.flatnonzero(evidence.active | slow):
+        touched = annotator_coefficients(evidence, int(u))
+        block = slice(int(problem.design.blocks[u]), int(problem.design.blocks[u + 1]))
+        gradient = blocks[block]
+        if problem.common_position:
+            gradient = np.append(gradient, sideways[u])
+        inner = bread[np.ix_(touched, touched)]
+        if evidence.active[u]:
+            absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
+            gradient = _without_leverage(absorbed, inner, gradient)
+        else:
+            curvature = own_hessian(evidence, int(u), coefficient)[: len(touched), : len(touched)]
+            gradient = _solve_leverage(curvature, inner, gradient)
+        blocks[block] = gradient[: block.stop - block.start]
+        if problem.common_position:
+            sideways[u] = gradient[-1]
+
+
+def _without_leverage(absorbed: Absorbed, inner: Floats, gradient: Floats) -> Floats:
+    """`(1 - A P)^-1 g` by its series, or solved where the series is slow."""
+    total, term = gradient.copy(), gradient
+    for _ in range(_MOST_TERMS):
+        term = absorbed.times(inner @ term)
+        total += term
+        if np.linalg.norm(term) <= _SMALL_TERM * np.linalg.norm(gradient):
+            return total
+    return _solve_leverage(absorbed.matrix(), inner, gradient)
+
+
+def _solve_leverage(curvature: Floats, inner: Floats, gradient: Floats) -> Floats:
+    # Whoever alone has seen an item leaves nothing of it when removed; a ridge keeps that
+    # direction finite, and the variance is never taken below the unclustered one.
+    stayed = (1.0 + _RIDGE) * np.eye(len(gradient)) - curvature @ inner
+    return np.linalg.solve(stayed, gradient).astype(float, copy=False)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _remove_by_series(
+    who: Ints,
+    design: Design,
+    target: Target,
+    rule: Rule,
+    theta: Floats,
+    common_bias: float,
+    with_bias: bool,
+    bread: Floats,
+    blocks: Floats,
+    sideways: Floats,
+    slow: BoolArray,
+    scratch: Scratch,
+) -> None:
+    """`g + A P g + (A P)^2 g ...` in place; whoever needs many terms is left as they are."""
+    widest = 0
+    for u in who:
+        widest = max(widest, design.blocks[u + 1] - design.blocks[u])
+    term, total = np.empty(widest), np.empty(widest)
+    for u in who:
+        start, width = design.blocks[u], design.blocks[u + 1] - design.blocks[u]
+        for k in range(width):
+            term[k] = blocks[start + k]
+            total[k] = term[k]
+        side_term = sideways[u] if with_bias else 0.0
+        side_total = side_term
+        goal = _SMALL_TERM**2 * (np.sum(term[:width] ** 2) + side_term**2)
+        slow[u] = True
+        for _ in range(_MOST_TERMS):
+            side_term = _apply_leverage(
+                u,
+                design,
+                target,
+                rule,
+                theta,
+                common_bias,
+                with_bias,
+                bread,
+                term,
+                side_term,
+                scratch,
+            )
+            for k in range(width):
+                total[k] += term[k]
+            side_total += side_term
+            if np.sum(term[:width] ** 2) + side_term**2 <= goal:
+                slow[u] = False
+                break
+        if not slow[u]:
+            for k in range(width):
+                blocks[start + k] = total[k]
+            if with_bias:
+                sideways[u] = side_total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _apply_leverage(
+    u: int,
+    design: Design,
+    target: Target,
+    rule: Rule,
+    theta: Floats,
+    common_bias: float,
+    with_bias: bool,
+    bread: Floats,
+    term: Floats,
+    side_term: float,
+    scratch: Scratch,
+) -> float:
+    """Put `A_u P term` into `term`; return its entry for the position."""
+    last = len(bread) - 1
+    own_features = design.features.shape[0] > 0
+    seen, width = design.seen[u], design.blocks[u + 1] - design.blocks[u]
+    side = bread[last, last] * side_term if with_bias else 0.0
+    for k in range(width):
+        row = k if own_features else design.seen_item[seen + k]
+        moved = bread[row, last] * side_term if with_bias else 0.0
+        for other in range(width):
+            column = other if own_features else design.seen_item[seen + other]
+            moved += bread[row, column] * term[other]
+        if with_bias:
+            side += bread[last, row] * term[k]
+        scratch.coefficient[k] = moved
+    own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
+    for k in range(design.seen[u + 1] - seen):
+        # own_scores adds theta; only what was moved counts here.
+        scratch.score[k] -= theta[design.seen_item[seen + k]]
+        scratch.pull[k] = 0.0
+    turned = 0.0
+    for c in range(design.cells[u], design.cells[u + 1]):
+        a, b = design.left_at[c], design.right_at[c]
+        i, j = design.seen_item[seen + a], design.seen_item[seen + b]
+        position = design.position[c] if with_bias else 0
+        margin = theta[i] - theta[j] + position * common_bias
+        bend = scalar_curvature(rule.loss, rule.parameter, margin, target.choice[c])
+        bend *= target.weight[c]
+        slope = bend * (scratch.score[a] - scratch.score[b] + position * side)
+        scratch.pull[a] += slope
+        scratch.pull[b] -= slope
+        turned += position * slope
+    for k in range(width):
+        term[k] = 0.0
+    add_to_block(u, design, scratch.pull, 1.0, term, 0)
+    return turned
