@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -91,29 +90,28 @@ def reproduce_bias_table(name: str, options: Options) -> None:
 
 
 def reproduce_figures(name: str, options: Options) -> None:
-    """All figures, or those that are known to be the paper's figure of this number."""
+    """All figures, or the parts of the paper's figure of a number, each with its numbers."""
     import matplotlib
 
-    from experiments.figures import FIGURES, draw_figure, write_page
+    from experiments.figures import draw_figure, figures_of, write_page
 
     matplotlib.use("Agg")
-    number = re.compile(rf"\(Fig\. {name.removeprefix('figure')}[a-z]?\)")
-    wanted = [one for one in FIGURES if name == "figures" or number.search(one.shows)]
+    wanted = figures_of(name)
     if not wanted:
-        raise SettingError(
-            f"we do not know which of our figures is the paper's {name}",
-            remedy="`prefpath reproduce figures` draws all of them",
-        )
-    folder = options.out / "figures"
+        raise SettingError(f"the paper has no {name}", expected="figure1 to figure13, or figures")
+    folder = options.out / ("figures-quick" if options.quick else "figures")
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
     for done, figure in enumerate(wanted, start=1):
-        found[figure.name] = draw_figure(figure, folder)
-        options.console.print(f"{figure.shows}: {found[figure.name]}", highlight=False)
+        found[figure.name] = draw_figure(figure, folder, quick=options.quick)
+        options.console.print(f"\n{figure.title}", style="bold", highlight=False)
+        options.console.print(f"{figure.known}\nours: {found[figure.name].words}", highlight=False)
         if options.progress is not None:
             options.progress(name, done / len(wanted))
     if name == "figures":
-        write_page(found, folder)
+        write_page(found, folder, quick=options.quick)
+    if options.quick:
+        options.console.print("quick: paths to ratio 10, fewer repeats", style="yellow")
     options.console.print(f"written to {folder}", highlight=False)
 
 

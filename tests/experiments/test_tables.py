@@ -12,7 +12,7 @@ from experiments.tables import OURS, OWN_FOUR, TABLES, PaperTable, Variant, bern
 from rich.console import Console
 
 from experiments import report, reproduce, runner
-from prefpath import SettingError, simulate_crowd
+from prefpath import simulate_crowd
 from prefpath.compare import MultiLevel, Outcome, Summary
 
 METHODS = ("borda", "hodgerank")
@@ -170,10 +170,3 @@ def test_hodgerank_on_real_votes_is_the_papers(
         ]
         error = np.std(found, ddof=1) / 20**0.5
         assert abs(np.mean(found) - published) < 3 * error
-
-
-def test_a_figure_nobody_knows_the_number_of(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    options = reproduce.Options(tmp_path, Console(file=io.StringIO()))
-    with pytest.raises(SettingError, match="the paper's figure13"):
-        reproduce.reproduce("figure13", options)
