@@ -51,7 +51,7 @@ class Ballots:
         use_position: bool = True,
     ) -> Ballots:
         """Ballots of the decisive votes; one vote of whole weight 2 is two votes."""
-        decisive = votes.without_ties()
+        decisive = votes if votes.choice.all() else votes.without_ties()
         if decisive.n_rows == 0:
             raise VoteError(
                 "every vote is a tie",
@@ -113,17 +113,26 @@ class Ballots:
 
     def slope(self, margin: Floats) -> Floats:
         """Derivative of the probability in the margin."""
+        return self.slope_at(margin, self.probability(margin))
+
+    def slope_at(self, margin: Floats, p: Floats) -> Floats:
+        """The same where the probability is already known."""
         if self.probit:
             density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
             return density
-        p = self.probability(margin)
         return p * (1.0 - p)
 
     def margin(self, scores: Floats, lean: Floats | float = 0.0) -> Floats:
         """Margin of each cell: a score for every item, and a lean for every annotator."""
-        own = lean[self.annotator] if isinstance(lean, np.ndarray) else lean
-        result: Floats = scores[self.left] - scores[self.right] + self.design.position * own
-        return result
+        apart: Floats = scores[self.left] - scores[self.right]
+        return self.add_lean(apart, lean)
+
+    def add_lean(self, margin: Floats, lean: Floats | float) -> Floats:
+        """Margins with a lean for every annotator, or for everybody, where sides matter."""
+        if isinstance(lean, np.ndarray):
+            own = np.repeat(lean, np.diff(self.design.cells))
+            return margin + self.design.position * own
+        return margin + self.design.position * lean if lean else margin
 
 
 def _signed(votes: Votes) -> Votes:

@@ -38,7 +38,7 @@ class CommonModel:
         n_items = ballots.votes.n_items
         key = (ballots.left.astype(np.int64) * n_items + ballots.right) * 2
         key += ballots.design.position
-        distinct, self._place = np.unique(key, return_inverse=True)
+        distinct, self._place = _distinct_and_place(key, 2 * n_items**2)
         pair, known = distinct // 2, distinct % 2
         self._incidence = _incidence(pair // n_items, pair % n_items, n_items)
         self._design = _design_matrix(
@@ -49,7 +49,7 @@ class CommonModel:
     def fit(self, weight: Floats | None = None) -> Consensus:
         """Fisher scoring from the last fit, or zero; `weight` is of the annotators."""
         ballots = self._ballots
-        own = 1.0 if weight is None else weight[ballots.annotator]
+        own = 1.0 if weight is None else np.repeat(weight, np.diff(ballots.design.cells))
         n_pairs = self._design.shape[0]
         trials: Floats = np.zeros(n_pairs)
         trials += np.bincount(self._place, own * ballots.trials, n_pairs)
@@ -76,6 +76,20 @@ class CommonModel:
         pair_items = abs(self._incidence).T @ information
         error = 1.0 / np.sqrt(pair_items + _RIDGE)
         return Consensus(scores - scores.mean(), error, position)
+
+
+def _distinct_and_place(key: Ints, n_keys: int) -> tuple[Ints, Ints]:
+    """Distinct keys in order, and the place of each key among them.
+
+    By a table of all possible keys where it is no larger than the keys given, else by sorting.
+    """
+    if n_keys > len(key):
+        distinct, place = np.unique(key, return_inverse=True)
+        return distinct, place
+    taken = np.zeros(n_keys, dtype=bool)
+    taken[key] = True
+    rank = np.cumsum(taken) - 1
+    return np.flatnonzero(taken), rank[key]
 
 
 def _incidence(left: Ints, right: Ints, n_items: int) -> sparse.csr_matrix:

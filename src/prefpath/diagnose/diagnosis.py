@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prefpath.diagnose.ballots import Ballots, trials_of_rows
-from prefpath.diagnose.discovery import LEAST_VOTES, Discoveries, Null, discover
+from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.discovery import LEAST_VOTES, Discoveries, Null, Settings, discover_in
 from prefpath.diagnose.evidence import (
     Attention,
     Tastes,
@@ -20,13 +19,14 @@ from prefpath.diagnose.evidence import (
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.diagnose.pvalues import Draws
-from prefpath.diagnose.verdicts import Evidence, Verdict, give_verdict
+from prefpath.diagnose.table import judge, table_columns
+from prefpath.diagnose.verdicts import Verdict
 from prefpath.leaderboard import side_clicks
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import as_loss
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes
-from prefpath.votes.encode import Labels
+from prefpath.votes.encode import BoolArray
 from prefpath.votes.graph import saw_one_order
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Diagnosis:
         `t` being known; not a number where no side is known.
     first_if_equal : Leans
         The same as the probability of choosing the first of two equal items.
+    decisive : array (n_annotators,)
+        Weight of the votes that prefer an item.
+    one_order : array of bool (n_annotators,)
+        Saw every item on one side only.
     """
 
     votes: Votes
@@ -71,7 +75,8 @@ class Diagnosis:
     tastes: Tastes
     attention: Attention | None
     discoveries: Discoveries | None
-    verdicts: tuple[Verdict, ...]
+    decisive: Floats
+    one_order: BoolArray
 
     @property
     def order(self) -> Ints:
@@ -82,49 +87,19 @@ class Diagnosis:
     def of(self, annotator: Any) -> dict[str, Any]:
         """Everything about one annotator."""
         u = self.votes.annotator_code(annotator)
-        return {name: _plain(values[u]) for name, values in self._by_code.items()}
+        columns = table_columns(self, np.array([u]))
+        return {name: _plain(values[0]) for name, values in columns.items()}
 
-    def columns(self) -> dict[str, Any]:
-        """One row for each annotator, those who stand out first.
+    def columns(self, first: int | None = None) -> dict[str, Any]:
+        """One row for each annotator, or the `first` so many; those who stand out come first.
 
         Columns in which something may be unknown are lists with None, the others arrays.
         """
-        order = self.order
-        return {name: _in_order(values, order) for name, values in self._by_code.items()}
+        return table_columns(self, self.order[:first])
 
-    @cached_property
-    def _by_code(self) -> dict[str, Any]:
-        """The columns in the order of the annotators' codes."""
-        found, items, n = self.discoveries, self.votes.items, self.votes.n_annotators
-        untested, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
-        return {
-            "annotator": self.votes.annotators,
-            "verdict": np.array([verdict.word for verdict in self.verdicts]),
-            "votes": self.votes.annotator_weight,
-            "left": self.left,
-            "right": self.right,
-            "ties": self.ties,
-            "agreement": _or_none(self.agreement),
-            "position_bias": self.position_bias,
-            "position_bias_entered": _or_none(self.entered_bias),
-            "gamma": _or_none(self.lean.estimate),
-            "gamma_low": _or_none(self.lean.low),
-            "gamma_high": _or_none(self.lean.high),
-            "first_if_equal": _or_none(self.first_if_equal.estimate),
-            "first_if_equal_low": _or_none(self.first_if_equal.low),
-            "first_if_equal_high": _or_none(self.first_if_equal.high),
-            "p_position_bias": _or_none(found.p_lean if found else untested),
-            "biased": found.leaning if found else nobody,
-            "deviation": self.tastes.size,
-            "deviation_entered": _or_none(self.entered_deviation),
-            "most_up": _labels_or_none(items, self.tastes.most_up),
-            "most_down": _labels_or_none(items, self.tastes.most_down),
-            "kendall_distance": self.tastes.distance,
-            "p_deviation": _or_none(found.p_taste if found else untested),
-            "deviates": found.deviating if found else nobody,
-            "reason": np.array([verdict.reason for verdict in self.verdicts]),
-            "notes": ["; ".join(verdict.notes) or None for verdict in self.verdicts],
-        }
+    def verdicts(self, who: Ints | None = None) -> list[Verdict]:
+        """What is said of annotators (codes; None is all), with the reason in words."""
+        return judge(self, np.arange(self.votes.n_annotators) if who is None else who)
 
 
 def diagnose(
@@ -156,19 +131,19 @@ def diagnose(
     check_rate(q)
     votes, path, t = model.votes_, model.path_, model.t_
     tests = _no_tests(votes.n_annotators)
-    if _testable(votes, least_votes):
-        how = {"q": q, "null": null, "least_votes": least_votes, "n_draws": n_draws, "seed": seed}
-        tests = _run_tests(model, how)
+    if votes.n_annotators > 1 and votes.choice.any():  # somebody to differ from, in something
+        ballots = _ballots(model)
+        if ballots.decisive.max() >= least_votes:
+            how = Settings(q, null, least_votes, Draws(n_draws, seed, model.n_threads))
+            tests = _run_tests(model, ballots, how)
     left, right, ties = side_clicks(votes)
-    agreement = agreement_with(votes, path.scores(t))
-    evidence = _gather(votes, left, right, agreement, tests)
     return Diagnosis(
         votes=votes,
         t=t,
         left=left,
         right=right,
         ties=ties,
-        agreement=agreement,
+        agreement=agreement_with(votes, path.scores(t)),
         entered_deviation=path.entry_times("deviation"),
         entered_bias=path.entry_times("position_bias"),
         position_bias=path.position_bias(t) + 0.0,  # no minus zero
@@ -177,7 +152,8 @@ def diagnose(
         tastes=describe_tastes(votes, path, t),
         attention=tests.attention,
         discoveries=tests.found,
-        verdicts=tuple(give_verdict(each) for each in evidence),
+        decisive=_decisive_weight(votes),
+        one_order=saw_one_order(votes),
     )
 
 
@@ -196,28 +172,30 @@ def _no_tests(n_annotators: int) -> _Tests:
     return _Tests(None, None, Leans(nothing, nothing, nothing), Leans(nothing, nothing, nothing))
 
 
-def _testable(votes: Votes, least_votes: int) -> bool:
-    """There is somebody to differ from, and votes enough of somebody to tell."""
-    decisive = votes.without_ties()
-    trials = np.bincount(decisive.annotator, trials_of_rows(decisive))
-    return votes.n_annotators > 1 and bool(trials.max(initial=0.0) >= least_votes)
+def _decisive_weight(votes: Votes) -> Floats:
+    weight: Floats = np.zeros(votes.n_annotators)
+    weight += np.bincount(votes.annotator, votes.weight * (votes.choice != 0), len(weight))
+    return weight
 
 
-def _run_tests(model: PreferenceModel, how: dict[str, Any]) -> _Tests:
-    votes, loss, features = model.votes_, as_loss(model.loss), model.path_.features
-    found = discover(
-        votes,
-        loss=loss,
-        features=features,
+def _ballots(model: PreferenceModel) -> Ballots:
+    return Ballots.of(
+        model.votes_,
+        loss=as_loss(model.loss),
+        features=model.path_.features,
+        use_position=model.position_bias or model.common_position,
+    )
+
+
+def _run_tests(model: PreferenceModel, ballots: Ballots, how: Settings) -> _Tests:
+    found = discover_in(
+        ballots,
+        how,
         position_bias=model.position_bias,
         common_position=model.common_position,
-        n_threads=model.n_threads,
-        **how,
     )
-    use_position = model.position_bias or model.common_position
-    ballots = Ballots.of(votes, loss=loss, features=features, use_position=use_position)
-    draws = Draws(how["n_draws"], how["seed"], model.n_threads)
-    attention = measure_attention(ballots, found.consensus, ~np.isnan(found.p_taste), draws)
+    tested = ~np.isnan(found.p_taste)
+    attention = measure_attention(ballots, found.consensus, tested, how.draws)
     lean, chance = _leans(model, ballots, found)
     return _Tests(found, attention, lean, chance)
 
@@ -244,45 +222,6 @@ def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tupl
     lean = Leans(*(np.where(known, part, np.nan) for part in (lean.estimate, lean.low, lean.high)))
     chance = Leans(*(ballots.probability(part) for part in (lean.estimate, lean.low, lean.high)))
     return lean, chance
-
-
-def _gather(
-    votes: Votes, left: Floats, right: Floats, agreement: Floats, tests: _Tests
-) -> list[Evidence]:
-    """What the rules of the verdicts look at, annotator by annotator."""
-    n, found, attention, chance = votes.n_annotators, tests.found, tests.attention, tests.chance
-    unknown, nobody, certain = np.full(n, np.nan), np.zeros(n, dtype=bool), np.ones(n)
-    columns = {
-        "decisive": np.bincount(votes.annotator, votes.weight * (votes.choice != 0), n).tolist(),
-        "left": left.tolist(),
-        "right": right.tolist(),
-        "agreement": _or_none(agreement),
-        "leans": (found.leaning if found else nobody).tolist(),
-        "deviates": (found.deviating if found else nobody).tolist(),
-        "p_lean": _or_none(found.p_lean if found else unknown),
-        "p_taste": _or_none(found.p_taste if found else unknown),
-        "p_follows": (attention.p_follows if attention else certain).tolist(),
-        "p_ignores": (attention.p_ignores if attention else certain).tolist(),
-        "first_if_equal": _or_none(chance.estimate),
-        "first_low": _or_none(chance.low),
-        "first_high": _or_none(chance.high),
-        "one_order": saw_one_order(votes).tolist(),
-    }
-    rows = zip(*columns.values(), strict=True)
-    return [Evidence(**dict(zip(columns, row, strict=True))) for row in rows]
-
-
-def _or_none(values: Floats) -> list[float | None]:
-    """Plain numbers; None for what is not known or never was."""
-    return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def _labels_or_none(labels: Labels, codes: Ints) -> list[Any]:
-    return [_plain(labels[code]) if code >= 0 else None for code in codes]
-
-
-def _in_order(values: Any, order: Ints) -> Any:
-    return [values[u] for u in order] if isinstance(values, list) else values[order]
 
 
 def _plain(value: Any) -> Any:

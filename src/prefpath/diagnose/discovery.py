@@ -134,33 +134,56 @@ def discover(
     >>> set(found.who_leans) == set(crowd.clickers), set(found.who_deviates) == set(crowd.deviants)
     (True, True)
     """
-    check_rate(q)
-    _check_settings(null, n_draws, least_votes)
+    how = Settings(q, null, least_votes, Draws(n_draws, seed, n_threads))
     use_position = position_bias or common_position
     ballots = Ballots.of(votes, loss=loss, features=features, use_position=use_position)
-    tested = ballots.decisive >= least_votes
-    _check_enough(votes, tested, null, least_votes)
-    tested_for_lean = tested & (ballots.sided > 0) & position_bias
+    return discover_in(ballots, how, position_bias=position_bias, common_position=common_position)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to name people: at which rate, against whom, from how many votes, with which draws."""
+
+    q: float
+    null: Null
+    least_votes: int
+    draws: Draws
+
+    def __post_init__(self) -> None:
+        check_rate(self.q)
+        if self.null not in ("model", "empirical"):
+            raise SettingError(f"null is {self.null!r}", expected="'model' or 'empirical'")
+        if self.draws.n_draws < 100:
+            raise SettingError(f"n_draws is {self.draws.n_draws}", expected="at least 100 draws")
+        if self.least_votes < 1:
+            raise SettingError(f"least_votes is {self.least_votes}", expected="at least 1 vote")
+
+
+def discover_in(
+    ballots: Ballots, how: Settings, *, position_bias: bool, common_position: bool
+) -> Discoveries:
+    """`discover`, where the ballots have been made already."""
+    tested = ballots.decisive >= how.least_votes
+    _check_enough(ballots.votes, tested, how.null, how.least_votes)
+    who = _Tested(lean=tested & (ballots.sided > 0) & position_bias, taste=tested)
     common = CommonModel(ballots, common_position=common_position)
-    draws = Draws(n_draws, seed, n_threads)
-    who = _Tested(lean=tested_for_lean, taste=tested)
-    consensus, aside = _settle(ballots, common, who, q, draws)
-    p_lean, p_taste = _test(ballots, consensus, aside, who, draws)
+    consensus, aside = _settle(ballots, common, who, how.q, how.draws)
+    p_lean, p_taste = _test(ballots, consensus, aside, who, how.draws)
     shift, scale = {}, {}
     judged = {}
     for name, p in (("lean", p_lean), ("taste", p_taste)):
         softer, shift[name], scale[name] = soften(p)
-        judged[name] = softer if null == "empirical" else p
+        judged[name] = softer if how.null == "empirical" else p
     return Discoveries(
-        annotators=votes.annotators,
+        annotators=ballots.votes.annotators,
         p_lean=judged["lean"],
         p_taste=judged["taste"],
-        leaning=benjamini_hochberg(judged["lean"], q),
-        deviating=benjamini_hochberg(judged["taste"], q),
+        leaning=benjamini_hochberg(judged["lean"], how.q),
+        deviating=benjamini_hochberg(judged["taste"], how.q),
         consensus=consensus,
         set_aside=aside,
-        q=q,
-        null=null,
+        q=how.q,
+        null=how.null,
         null_shift=shift,
         null_scale=scale,
     )
@@ -204,22 +227,13 @@ def _test(
     ballots: Ballots, consensus: Consensus, aside: BoolArray, tested: _Tested, draws: Draws
 ) -> tuple[Floats, Floats]:
     """P-values of lean and of taste against a common model."""
-    offset = ballots.margin(consensus.scores, consensus.position)
-    p_lean = lean_p_values(ballots, offset, tested.lean, draws)
     plain = ballots.margin(consensus.scores)
+    offset = ballots.add_lean(plain, consensus.position)
+    p_lean = lean_p_values(ballots, offset, tested.lean, draws)
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
-    margin = ballots.margin(consensus.scores, own)
+    margin = ballots.add_lean(plain, own)
     p_taste = taste_p_values(ballots, margin, consensus.score_error, aside, tested.taste, draws)
     return p_lean, p_taste
-
-
-def _check_settings(null: str, n_draws: int, least_votes: int) -> None:
-    if null not in ("model", "empirical"):
-        raise SettingError(f"null is {null!r}", expected="'model' or 'empirical'")
-    if n_draws < 100:
-        raise SettingError(f"n_draws is {n_draws}", expected="at least 100 draws")
-    if least_votes < 1:
-        raise SettingError(f"least_votes is {least_votes}", expected="at least 1 vote")
 
 
 def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:

@@ -19,6 +19,7 @@ from prefpath.votes.encode import BoolArray
 
 _ATTENTION_DRAWS = 400
 _SURE_ENOUGH = 0.025  # a slope this clear needs no second test
+_ROUNDING = 1e-20  # of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,8 @@ def measure_attention(
 def _slope_in_common_scores(ballots: Ballots, consensus: Consensus, margin: Floats) -> Floats:
     """Standardised score of "the margin goes with the common scores" in a coin's model."""
     position = ballots.design.position
-    p, slope = ballots.probability(margin), ballots.slope(margin)
+    p = ballots.probability(margin)
+    slope = ballots.slope_at(margin, p)
     difference = ballots.margin(consensus.scores)
     pressure = position * ballots.trials * slope
     lean = ballots.sum_by_annotator(pressure)
@@ -71,8 +73,11 @@ def _slope_in_common_scores(ballots: Ballots, consensus: Consensus, margin: Floa
     center = np.divide(shared, lean, out=np.zeros_like(lean), where=lean > 0)
     beyond_lean = difference - position * center[ballots.annotator]
     pull = ballots.sum_by_annotator((ballots.wins - ballots.trials * p) * beyond_lean)
-    spread = ballots.sum_by_annotator(ballots.trials * p * (1.0 - p) * beyond_lean**2)
-    return np.divide(pull, np.sqrt(spread), out=np.zeros_like(pull), where=spread > 0)
+    scatter = ballots.trials * p * (1.0 - p)
+    spread = ballots.sum_by_annotator(scatter * beyond_lean**2)
+    # Where a lean explains every comparison, rounding alone is left, and says nothing.
+    told = spread > _ROUNDING * ballots.sum_by_annotator(scatter * difference**2)
+    return np.divide(pull, np.sqrt(spread), out=np.zeros_like(pull), where=told)
 
 
 def agreement_with(votes: Votes, scores: Floats) -> Floats:

@@ -20,6 +20,7 @@ _FARTHEST = 40.0
 _CHI_SQUARE_95 = 3.841458820694124
 _MOST_STEPS = 60
 _TOLERANCE = 1e-10
+_NEWTON_TOLERANCE = 1e-6  # Newton's steps halve the digits missing: what is left is far smaller
 _TINY = 1e-300
 
 
@@ -66,10 +67,14 @@ def estimate_leans(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _win_probability(margin: float, probit: bool) -> float:
+def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
+    """Of left and of right, neither of them rounded to 0 beside the other."""
     if probit:
-        return 0.5 * math.erfc(-0.7071067811865476 * margin)
-    return 1.0 / (1.0 + math.exp(-margin))
+        scaled = 0.7071067811865476 * margin
+        return 0.5 * math.erfc(-scaled), 0.5 * math.erfc(scaled)
+    e = math.exp(-abs(margin))
+    likely = 1.0 / (1.0 + e)
+    return (likely, e * likely) if margin >= 0.0 else (e * likely, likely)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -77,7 +82,7 @@ def _one_slope_and_bend(
     margin: float, wins: float, losses: float, probit: bool
 ) -> tuple[float, float]:
     """Derivative of a comparison's log-likelihood in the margin, and its expected curvature."""
-    p, q = _win_probability(margin, probit), _win_probability(-margin, probit)
+    p, q = _probabilities(margin, probit)
     if not probit:
         return wins * q - losses * p, (wins + losses) * p * q
     if min(p, q) < 1e-290:  # far in the tail the hazard is the margin itself
@@ -106,8 +111,10 @@ def _slope_and_bend(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> float:
-    p, q = _win_probability(margin, probit), _win_probability(-margin, probit)
-    return wins * math.log(max(p, _TINY)) + losses * math.log(max(q, _TINY))
+    p, q = _probabilities(margin, probit)
+    # Whoever always or never won asks for one logarithm only: that is nearly every comparison.
+    total = wins * math.log(max(p, _TINY)) if wins > 0.0 else 0.0
+    return total + losses * math.log(max(q, _TINY)) if losses > 0.0 else total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -126,6 +133,7 @@ def _log_likelihood(u: int, lean: float, design: Design, ballots: _Counts, probi
 def _best_lean(u: int, design: Design, ballots: _Counts, probit: bool) -> float:
     """Fisher scoring, kept between the two sides on which the slope has changed sign."""
     low, high, lean = -_FARTHEST, _FARTHEST, 0.0
+    tolerance = _TOLERANCE if probit else _NEWTON_TOLERANCE
     for _ in range(_MOST_STEPS):
         slope, bend = _slope_and_bend(u, lean, design, ballots, probit)
         if slope > 0.0:
@@ -133,9 +141,9 @@ def _best_lean(u: int, design: Design, ballots: _Counts, probit: bool) -> float:
         else:
             high = lean
         step = slope / max(bend, _TINY)
-        if abs(step) < _TOLERANCE:
-            break
         lean += step
+        if abs(step) < tolerance:
+            break
         if not low < lean < high:
             lean = 0.5 * (low + high)
     return lean
@@ -159,7 +167,7 @@ def _interval_end(
         if slope == 0.0:
             break
         end -= excess / slope
-        if abs(excess / slope) < _TOLERANCE:
+        if abs(excess / slope) < _NEWTON_TOLERANCE:
             break
     return end
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 from scipy.stats import norm
 
 from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.flips import flip_shard
 from prefpath.diagnose.resample import (
     AS_LARGE,
     DRAWN,
@@ -20,7 +20,7 @@ from prefpath.diagnose.resample import (
     TENTH,
     VARIANCE,
     NullModel,
-    flip_shard,
+    log_chance_shard,
     taste_shard,
 )
 from prefpath.model.design import Floats, Ints
@@ -61,7 +61,8 @@ def taste_p_values(
     tenth of the draws, and never below the probability of exactly these votes.
     """
     report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
-    p, slope = ballots.probability(margin), ballots.slope(margin)
+    p = ballots.probability(margin)
+    slope = ballots.slope_at(margin, p)
     model = NullModel(ballots.trials, ballots.wins, p, slope, score_error)
     seed = np.uint64(draws.seed)
 
@@ -69,7 +70,8 @@ def taste_p_values(
         taste_shard(who, ballots.design, model, outside, seed, draws.n_draws, draws.enough, report)
 
     _over_shards(one_shard, ballots, tested, draws.n_threads)
-    tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, p))
+    rare = tested & (report[:, AS_LARGE] < min(_HARDLY, draws.enough))
+    tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, model, rare))
     return _drawn_or_tail(report, tail, tested, draws.enough)
 
 
@@ -127,10 +129,12 @@ def _exponential_tail(report: Floats) -> Floats:
     return np.where(excess > 0, np.fmin(tail, 1.0), 1.0)
 
 
-def _probability_of_votes(ballots: Ballots, p: Floats) -> Floats:
-    """Probability of exactly an annotator's votes: no event that contains them is rarer."""
-    n, k = ballots.trials, ballots.wins
-    log_ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    log_chance = log_ways + xlogy(k, p) + xlogy(n - k, 1.0 - p)
-    result: Floats = np.exp(ballots.sum_by_annotator(log_chance))
+def _probability_of_votes(ballots: Ballots, model: NullModel, wanted: BoolArray) -> Floats:
+    """Probability of exactly an annotator's votes: no event that contains them is rarer.
+
+    Where not `wanted`, 1.
+    """
+    log_chance: Floats = np.zeros(ballots.n_annotators)
+    log_chance_shard(np.flatnonzero(wanted), ballots.design, model, log_chance)
+    result: Floats = np.exp(log_chance)
     return result

@@ -19,6 +19,7 @@ from prefpath.trust.items import (
     check_outcome,
     check_votes_per_item,
 )
+from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck, TrustPanel
 from prefpath.votes import Votes
 
@@ -37,7 +38,8 @@ def trust_panel(votes: Votes) -> TrustPanel:
     >>> panel["one scale"].finding
     'the items fall into 2 groups that were never compared with each other'
     """
-    orders = count_orders(votes)
+    met = Meetings.of(votes)
+    orders = count_orders(met)
     return TrustPanel(
         n_votes=votes.n_votes,
         n_annotators=votes.n_annotators,
@@ -45,11 +47,11 @@ def trust_panel(votes: Votes) -> TrustPanel:
         n_pairs=orders.n_pairs,
         checks=(
             check_left_out(votes),
-            check_one_scale(votes),
+            check_one_scale(votes, met),
             check_votes_per_item(votes),
-            check_outcome(votes, "never won", 1.0, "no vote won", "low"),
-            check_outcome(votes, "never lost", -1.0, "no vote lost", "high"),
-            check_finite_scores(votes),
+            check_outcome(votes, met, "never won", 1, "no vote won", "low"),
+            check_outcome(votes, met, "never lost", -1, "no vote lost", "high"),
+            check_finite_scores(met),
             check_votes_per_annotator(votes),
             check_dominance(votes),
             check_ties(votes),

@@ -6,18 +6,17 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import IntArray
-from prefpath.votes.graph import connected_components
 
 FEW_VOTES_PER_ITEM = 10
 
 
-def check_one_scale(votes: Votes) -> TrustCheck:
-    component = connected_components(votes)
-    n_groups = int(component.max()) + 1
+def check_one_scale(votes: Votes, met: Meetings) -> TrustCheck:
+    component, n_groups = met.component, met.n_components
     if n_groups == 1:
         return TrustCheck("one scale", "passed", "every item is connected with every other")
     return TrustCheck(
@@ -48,11 +47,13 @@ def check_votes_per_item(votes: Votes) -> TrustCheck:
     )
 
 
-def check_outcome(votes: Votes, name: str, side: float, what: str, end: str) -> TrustCheck:
+def check_outcome(
+    votes: Votes, met: Meetings, name: str, side: int, what: str, end: str
+) -> TrustCheck:
     """Items no vote prefers (side 1), or prefers something else to (side -1)."""
     happened = np.zeros(votes.n_items, dtype=bool)
-    happened[votes.left[side * votes.choice > 0]] = True
-    happened[votes.right[side * votes.choice < 0]] = True
+    happened[met.left[met.side == side]] = True
+    happened[met.right[met.side == -side]] = True
     if happened.all():
         return TrustCheck(name, "passed", f"there is no item that has {name}")
     return TrustCheck(
@@ -65,16 +66,15 @@ def check_outcome(votes: Votes, name: str, side: float, what: str, end: str) -> 
     )
 
 
-def check_finite_scores(votes: Votes) -> TrustCheck:
+def check_finite_scores(met: Meetings) -> TrustCheck:
     """Ford's condition: finite scores exist where every item reaches every other by wins."""
-    ahead, behind = votes.choice > 0, votes.choice < 0
-    tie = votes.choice == 0
-    winner = np.concatenate([votes.left[ahead | tie], votes.right[behind | tie]])
-    loser = np.concatenate([votes.right[ahead | tie], votes.left[behind | tie]])
-    shape = (votes.n_items, votes.n_items)
+    ahead, behind = met.side >= 0, met.side <= 0
+    winner = np.concatenate([met.left[ahead], met.right[behind]])
+    loser = np.concatenate([met.right[ahead], met.left[behind]])
+    shape = (met.n_items, met.n_items)
     wins = sparse.coo_matrix((np.ones(len(winner)), (winner, loser)), shape=shape)
     n_strong, _ = csgraph.connected_components(wins, directed=True, connection="strong")
-    if n_strong == int(connected_components(votes).max()) + 1:
+    if n_strong == met.n_components:
         return TrustCheck("finite scores", "passed", "wins lead from every item to every other")
     return TrustCheck(
         "finite scores",

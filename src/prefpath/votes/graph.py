@@ -13,9 +13,12 @@ from prefpath.votes.votes import Votes
 
 def connected_components(votes: Votes) -> CodeArray:
     """Component of each item: scores are comparable only within one. 0 is the largest."""
-    graph = sparse.coo_matrix(
-        (np.ones(votes.n_rows), (votes.left, votes.right)), shape=(votes.n_items, votes.n_items)
-    )
+    return components_of_pairs(votes.left, votes.right, votes.n_items)
+
+
+def components_of_pairs(left: CodeArray, right: CodeArray, n_items: int) -> CodeArray:
+    """The same from the pairs that were compared, each at least once."""
+    graph = sparse.coo_matrix((np.ones(len(left)), (left, right)), shape=(n_items, n_items))
     _, component = csgraph.connected_components(graph, directed=False)
     sizes = np.bincount(component)
     rank = np.empty(len(sizes), dtype=np.int32)

@@ -1,0 +1,81 @@
+"""Random numbers inside compiled kernels: one stream for each annotator.
+
+Streams (splitmix64) are seeded by seed and annotator, so results depend on the seed alone, not
+on threads or shards.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+State = NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded normal
+
+
+@njit(cache=True, nogil=True)
+def mixed(word: np.uint64) -> np.uint64:
+    """64 random bits of a place in the stream."""
+    word = (word ^ (word >> _S30)) * _MIX_1
+    word = (word ^ (word >> _S27)) * _MIX_2
+    return word ^ (word >> _S31)
+
+
+@njit(cache=True, nogil=True)
+def uniform_at(place: np.uint64) -> float:
+    """Uniform on [0, 1), by a place in the stream.
+
+    Loops that draw once in every turn keep the place in a register, advanced by `GOLDEN`, rather
+    than in the state's memory: the next draw need not wait for the last one to be stored.
+    """
+    return float(np.int64(mixed(place) >> _S11)) * 1.1102230246251565e-16
+
+
+@njit(cache=True, nogil=True)
+def next_word(state: State) -> np.uint64:
+    """64 random bits (splitmix64)."""
+    state[0] += GOLDEN
+    return mixed(state[0])
+
+
+@njit(cache=True, nogil=True)
+def start_stream(state: State, seed: np.uint64, u: int) -> None:
+    """The stream of annotator u: the two numbers mixed, so that streams lie far apart."""
+    state[0] = seed
+    state[0] = next_word(state) ^ (np.uint64(u + 1) * _MIX_2)
+    state[0] = next_word(state)
+
+
+@njit(cache=True, nogil=True)
+def draw_uniform(state: State) -> float:
+    """Uniform on [0, 1)."""
+    return float(next_word(state) >> _S11) * 1.1102230246251565e-16
+
+
+@njit(cache=True, nogil=True)
+def draw_normal(state: State) -> float:
+    """Standard normal (Box and Muller)."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - draw_uniform(state)))
+    return radius * math.cos(2.0 * math.pi * draw_uniform(state))
+
+
+@njit(cache=True, nogil=True)
+def draw_binomial(state: State, trials: float, p: float) -> float:
+    """Wins in some trials."""
+    variance = trials * p * (1.0 - p)
+    if variance > _NORMAL_FROM:
+        wins = np.rint(trials * p + math.sqrt(variance) * draw_normal(state))
+        return min(max(wins, 0.0), trials)
+    wins = 0.0
+    for _ in range(int(trials)):
+        if draw_uniform(state) < p:
+            wins += 1.0
+    return wins
