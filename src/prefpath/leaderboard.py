@@ -49,6 +49,29 @@ def _reorder(column: Any, order: Ints) -> Any:
     return column[order] if isinstance(column, np.ndarray) else [column[k] for k in order]
 
 
+def interval_meaning(n_annotators: int, n_deviating: int) -> str:
+    """What intervals of the common score are about, in plain words.
+
+    They are made alike for every crowd; only what the common score is called differs: where
+    most follow one ranking it is theirs, where most have a taste of their own it is the middle.
+
+    Examples
+    --------
+    >>> interval_meaning(100, 4)
+    'Intervals include the sampling of annotators: they are for the ranking most of them follow.'
+    """
+    if n_annotators == 1:
+        return "Intervals are about one annotator's votes: nothing tells how others would differ."
+    start = "Intervals include the sampling of annotators: they are for"
+    if 2 * n_deviating < n_annotators:
+        return f"{start} the ranking most of them follow."
+    who = f"All {n_annotators:,}" if n_deviating == n_annotators else f"{n_deviating:,}"
+    return (
+        f"{start} the middle taste of all annotators like these. {who} have a taste of their own, "
+        "so that the common score is no one ranking that they follow."
+    )
+
+
 def item_wins(votes: Votes) -> tuple[Floats, Floats]:
     """Votes each item won (a tie is half a win), and votes it was shown in."""
     share = (1.0 + np.clip(votes.choice, -1.0, 1.0)) / 2.0

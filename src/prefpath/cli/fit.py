@@ -15,6 +15,7 @@ from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.export import path_columns, write_table
+from prefpath.leaderboard import interval_meaning
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -172,6 +173,11 @@ def as_json(
         "held_out_error": None if found is None else float(found.mean.min()),
         "held_out_error_of_one_ranking": None if found is None else float(found.mean[0]),
         "criterion": model.criterion,
+        "intervals": (
+            interval_meaning(model.votes_.n_annotators, model.path_.active_count(model.t_)[0])
+            if "score_low" in ranking
+            else None
+        ),
         "ranking": _records(ranking),
         "annotators": _records(people),
         "personal": {name: _records(columns) for name, columns in own.items()},

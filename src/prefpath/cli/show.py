@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from prefpath.cli.app import table
+from prefpath.leaderboard import interval_meaning
 
 if TYPE_CHECKING:
     from prefpath.estimators import PreferenceModel
@@ -26,6 +27,10 @@ def result(
     """Leaderboard, held-out error, who leans to a side and who has a taste of their own."""
     console.print(leaderboard(ranking, top=top, scale=scale))
     more(console, len(ranking["item"]), top, "items")
+    if "score_low" in ranking:
+        deviating, _ = model.path_.active_count(model.t_)
+        meaning = interval_meaning(model.votes_.n_annotators, deviating)
+        console.print(meaning, markup=False, highlight=False)
     console.print(held_out(model), markup=False, highlight=False)
     leaning = [k for k, biased in enumerate(people["biased"]) if biased]
     own_taste = [k for k, deviates in enumerate(people["deviates"]) if deviates]
