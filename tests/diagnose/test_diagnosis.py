@@ -120,3 +120,23 @@ def test_bad_questions_are_answered_clearly(model, found):
         model.annotators(q=2)
     with pytest.raises(VoteError, match="no annotator 'nobody'"):
         found.of("nobody")
+
+
+def test_the_first_rows_are_those_of_the_whole_table(found):
+    whole, first = found.columns(), found.columns(7)
+    for name, values in whole.items():
+        assert list(first[name]) == list(values[:7]), name
+
+
+def test_someone_whose_lean_explains_every_vote_neither_follows_nor_opposes():
+    """One comparison over and over: a lean fits it, and the common scores explain nothing more."""
+    crowd = simulate_crowd(2_000, 20, 6, activity="even", deviants=0, clickers=0, seed=3).votes
+    names, items = crowd.annotators[crowd.annotator], crowd.items
+    votes = Votes.from_arrays(
+        [*names, *["one pair"] * 9],
+        [*items[crowd.left], *[items[0]] * 9],
+        [*items[crowd.right], *[items[1]] * 9],
+        [*crowd.choice, *[1, 1, 1, 1, 1, 1, 1, -1, -1]],
+    )
+    found = diagnose(PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes))
+    assert found.attention.p_follows[votes.annotator_code("one pair")] == 0.5

@@ -1,0 +1,83 @@
+"""What the diagnosis of every annotator and the trust panel cost, beside an LBI iteration.
+
+    python benchmarks/diagnosis.py            # 1 and 10 million votes, some minutes
+    python benchmarks/diagnosis.py --quick    # 100,000 and a million
+
+Crowds with Zipf activity, 2 % deviants and 2 % clickers, a hundred votes an annotator, and a
+short Bradley-Terry path without cross-validation. One thread throughout. An LBI iteration is
+one pass over the votes, so the ratio tells how many passes the answer is worth, whatever the
+machine. Seconds are of the processor: others on the machine do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+
+from checks import Check, LbiIterations, print_checks
+
+from prefpath import PreferenceModel, VoteWarning, simulate_crowd
+from prefpath.diagnose import diagnose
+from prefpath.model.problem import Problem
+from prefpath.trust import trust_panel
+
+_ITERATIONS = 10
+_MOST_SECONDS = 60.0  # of 10 million votes
+
+
+def fitted(n_votes: int, n_annotators: int, n_items: int) -> PreferenceModel:
+    crowd = simulate_crowd(n_votes, n_annotators, n_items, deviants=0.02, clickers=0.02, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoteWarning)
+        return PreferenceModel(cv=0, t_ratio=10.0, n_threads=1).fit(crowd.votes)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(model: PreferenceModel) -> dict[str, float]:
+    """Processor seconds of each answer, and of one LBI iteration on the same votes."""
+    lbi = LbiIterations(Problem.build(model.votes_), n_threads=1)
+    lbi.advance(1)
+    found = diagnose(model)
+    return {
+        "diagnosis": seconds(lambda: diagnose(model)),
+        "table of all": seconds(found.columns),
+        "table of 500": seconds(lambda: found.columns(500)),
+        "trust panel": seconds(lambda: trust_panel(model.votes_)),
+        "LBI iteration": seconds(lambda: lbi.advance(_ITERATIONS)) / _ITERATIONS,
+    }
+
+
+def report(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
+    model = fitted(n_votes, n_annotators, n_items)
+    spent = measure(model)
+    one = spent["LBI iteration"]
+    print(f"{n_votes:,} votes, {n_annotators:,} annotators, {n_items:,} items:")
+    for what, took in spent.items():
+        print(f"  {what:16} {took:8.2f} s {took / one:8.1f} LBI iterations", flush=True)
+    size = f"{n_votes:,} votes"
+    asked = spent["diagnosis"] + spent["table of all"]
+    most = _MOST_SECONDS * n_votes / 10_000_000
+    return [
+        Check(f"diagnosis with its table, {size}", asked, most, "s"),
+        Check(f"trust panel, {size}", spent["trust panel"], most, "s"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="100,000 and a million votes")
+    small, middle, large = (10**5, 10**3, 100), (10**6, 10**4, 200), (10**7, 10**5, 1_000)
+    sizes = [small, middle] if parser.parse_args().quick else [middle, large]
+    measure(fitted(2_000, 50, 10))  # compiles
+    print_checks([check for size in sizes for check in report(*size)])
+
+
+if __name__ == "__main__":
+    main()
