@@ -54,6 +54,7 @@ class Crowd:
             np.zeros(_FIRST_CAPACITY),
             np.zeros((_FIRST_CAPACITY, problem.votes.n_items + 1)),
             np.zeros(_FIRST_CAPACITY),
+            np.zeros(_FIRST_CAPACITY),
         )
         self._knot: tuple[float, Floats] | None = None
         self._scratch = [make_scratch(problem.design, 0)]
@@ -65,16 +66,18 @@ class Crowd:
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""
         drift = self._history.drift[self._now] + step * self._range(theta_slope)
-        suspects = self._suspects(time + step, drift)
+        travel = self._history.travel[self._now] + step * self._norm(theta_slope)
+        suspects = self._suspects(time + step, drift, travel)
         if not len(suspects):
             return suspects
         self._refresh(suspects)
-        return self._suspects(time + step, drift)
+        return self._suspects(time + step, drift, travel)
 
     def end_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> Ints:
         """Note the step in the history; who popped up unpredicted, for the step to be redone."""
         self._append(ends, theta, theta_before)
-        suspects = self._suspects(ends.end, float(self._history.drift[self._now]))
+        history, now = self._history, self._now
+        suspects = self._suspects(ends.end, float(history.drift[now]), float(history.travel[now]))
         if not len(suspects):
             return suspects
         saved = self._save(suspects)
@@ -124,6 +127,7 @@ class Crowd:
             np.array([time, now]),
             np.stack((integral, self._history.integral[self._now])),
             np.zeros(2),
+            np.zeros(2),
         )
         return [self._back_to(u, span) for u in who]
 
@@ -146,8 +150,10 @@ class Crowd:
             self._spread,
         )
 
-    def _suspects(self, time: float, drift: float) -> Ints:
-        return find_suspects(self.waiting, self._history, self.rule, self._limits, time, drift)
+    def _suspects(self, time: float, drift: float, travel: float) -> Ints:
+        return find_suspects(
+            self.waiting, self._history, self.rule, self._limits, time, drift, travel
+        )
 
     def _refresh(self, who: Ints) -> None:
         shards = (
@@ -185,6 +191,7 @@ class Crowd:
         history.time[now + 1] = ends.end
         history.integral[now + 1] = history.integral[now] + self._theta_integral(ends, ends.end)
         history.drift[now + 1] = history.drift[now] + self._range(theta - theta_before)
+        history.travel[now + 1] = history.travel[now] + self._norm(theta - theta_before)
         self._now += 1
         widest = self._range(theta)
         if widest > self._widest:
@@ -201,6 +208,13 @@ class Crowd:
         """How much a margin can change where theta (and, last, the common bias) changes so."""
         scores, bias = theta[: self.problem.votes.n_items], theta[self.problem.votes.n_items :]
         return float(np.ptp(scores) + np.abs(bias).sum())
+
+    def _norm(self, theta: Floats) -> float:
+        """The norm of a change of the scores; a common bias is one change of every margin."""
+        n_items = self.problem.votes.n_items
+        scores, bias = theta[:n_items], theta[n_items:]
+        sideways = 0.5 * np.sqrt(n_items) * np.abs(bias).sum()
+        return float(np.sqrt(np.var(scores) * n_items) + sideways)
 
     def _save(self, who: Ints) -> list[Floats]:
         waiting, blocks = self.waiting, self.problem.design.blocks

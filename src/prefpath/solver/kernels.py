@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.losses import slopes
 from prefpath.model.problem import Problem
 
@@ -159,16 +160,42 @@ def vote_pull(
     sideways = 0.0
     stop = design.cells[u + 1]
     for start in range(design.cells[u], stop, CELLS_AT_ONCE):
-        count = min(CELLS_AT_ONCE, stop - start)
-        for k in range(count):
-            a, b = design.left_at[start + k], design.right_at[start + k]
-            slope[k] = score[a] - score[b] + design.position[start + k] * bias
-        slopes(rule.loss, rule.parameter, slope, target.choice, target.weight, start, count)
-        for k in range(count):
-            pull[design.left_at[start + k]] += slope[k]
-            pull[design.right_at[start + k]] -= slope[k]
-            sideways += design.position[start + k] * slope[k]
+        end = min(start + CELLS_AT_ONCE, stop)
+        left, right = design.left_at[start:end], design.right_at[start:end]
+        position = design.position[start:end]
+        for k in range(len(left)):
+            slope[k] = score[left[k]] - score[right[k]] + position[k] * bias
+        slopes(rule.loss, rule.parameter, slope, target.choice, target.weight, start, len(left))
+        add_to_pairs(left, right, slope, pull)
+        sideways += along(position, slope)
     return sideways
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_to_pairs(first: Places, second: Places, slope: Floats, pull: Floats) -> None:
+    """Add each slope to its pair's first item and take it from the second.
+
+    Pairs are sorted by their first item: equal ones are summed up before they are stored, since
+    a sum that has just been stored is slow to read again.
+    """
+    item, total = first[0], 0.0
+    for k in range(len(first)):
+        if first[k] != item:
+            pull[item] += total
+            item, total = first[k], 0.0
+        total += slope[k]
+        pull[second[k]] -= slope[k]
+    pull[item] += total
+
+
+# Sums in any order: several products at once.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def along(position: NDArray[np.int8], slope: Floats) -> float:
+    """The sum of the slopes, each with its side."""
+    total = 0.0
+    for k in range(len(position)):
+        total += position[k] * slope[k]
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

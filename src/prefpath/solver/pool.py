@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.losses import slopes
 from prefpath.model.problem import Problem
-from prefpath.solver.kernels import CELLS_AT_ONCE, Rule, Scratch
+from prefpath.solver.kernels import CELLS_AT_ONCE, Rule, Scratch, add_to_pairs, along
 
 # Up to this many conceivable pairs, a table of all of them is faster than sorting the votes.
 _TABLE_UP_TO = 25_000_000
@@ -28,7 +28,7 @@ class PoolIndex(NamedTuple):
 
     first: Places
     second: Places
-    side: Codes
+    side: NDArray[np.int8]
     pair_of: Places
 
 
@@ -60,7 +60,7 @@ def build_pool_index(problem: Problem) -> PoolIndex:
     return PoolIndex(
         first.astype(np.uint32),
         second.astype(np.uint32),
-        (rest // len(levels) - 1).astype(np.int32),
+        (rest // len(levels) - 1).astype(np.int8),
         pair_of,
     )
 
@@ -159,14 +159,11 @@ def pool_gradient(
     sideways = 0.0
     item_pull, slope = scratch.item_pull, scratch.slope
     for begin in range(start, stop, CELLS_AT_ONCE):
-        count = min(CELLS_AT_ONCE, stop - begin)
-        for k in range(count):
-            p = begin + k
-            slope[k] = theta[index.first[p]] - theta[index.second[p]] + index.side[p] * common_bias
-        slopes(rule.loss, rule.parameter, slope, pool.choice, pool.weight, begin, count)
-        for k in range(count):
-            p = begin + k
-            item_pull[index.first[p]] += slope[k]
-            item_pull[index.second[p]] -= slope[k]
-            sideways += index.side[p] * slope[k]
+        end = min(begin + CELLS_AT_ONCE, stop)
+        first, second, side = index.first[begin:end], index.second[begin:end], index.side[begin:end]
+        for k in range(len(first)):
+            slope[k] = theta[first[k]] - theta[second[k]] + side[k] * common_bias
+        slopes(rule.loss, rule.parameter, slope, pool.choice, pool.weight, begin, len(first))
+        add_to_pairs(first, second, slope, item_pull)
+        sideways += along(side, slope)
     return sideways

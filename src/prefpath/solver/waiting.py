@@ -7,6 +7,10 @@ they cannot have popped up:
 
 - never looked at: no vote pulls harder than the steepest slope of the loss so far;
 - looked at: z grows along its last slope, and the slope cannot turn faster than theta moves.
+
+How far theta moves is measured twice, by the range of its changes (`drift`) and by their norm
+(`travel`): an annotator with few items in many votes is bounded better by the first, one whose
+votes are spread over all items by the second.
 """
 
 from __future__ import annotations
@@ -35,8 +39,9 @@ class Waiting(NamedTuple):
     """What is known of each waiting annotator, at history entry `since`.
 
     `norm` is how large z was then, `reach` how long it would take to its threshold along its
-    last slope, `drift` how far theta had travelled when that slope was taken. `dormant` ones
-    have never been looked at.
+    last slope, `drift` and `travel` how far theta had moved when that slope was taken.
+    `dormant` ones have never been looked at. `share` is an annotator's share of all votes,
+    `turning` how much their slope turns at most (deviation by drift and by travel, then bias).
     """
 
     waits: Ints
@@ -49,7 +54,9 @@ class Waiting(NamedTuple):
     reach: Floats
     reach_bias: Floats
     drift: Floats
+    travel: Floats
     share: Floats
+    turning: Floats
 
 
 class History(NamedTuple):
@@ -58,6 +65,7 @@ class History(NamedTuple):
     time: Floats
     integral: Floats
     drift: Floats
+    travel: Floats
 
 
 class Limits(NamedTuple):
@@ -78,6 +86,7 @@ def make_waiting(problem: Problem) -> Waiting:
     )
     filled = np.diff(problem.design.cells) > 0
     weight[filled] = sums[filled]
+    share = weight / problem.total_weight
     return Waiting(
         waits=np.ones(n, dtype=np.int64),
         dormant=np.ones(n, dtype=np.int64),
@@ -89,8 +98,46 @@ def make_waiting(problem: Problem) -> Waiting:
         reach=np.full(n, np.inf),
         reach_bias=np.full(n, np.inf),
         drift=np.zeros(n),
-        share=weight / problem.total_weight,
+        travel=np.zeros(n),
+        share=share,
+        turning=_turning(problem, share),
     )
+
+
+def _turning(problem: Problem, share: Floats) -> Floats:
+    """Bounds of an annotator's change of slope, for curvature 1 and unit drift or travel.
+
+    Without features the slope is a graph Laplacian times theta: an entry of it, and half of its
+    norm, is bounded by the heaviest item. The range of a vector is at most sqrt(2) norms.
+    """
+    heaviest = heaviest_items(problem.design, problem.target) / problem.total_weight
+    spread = pair_spread(problem)
+    by_drift = spread * share
+    by_travel = math.sqrt(2.0) * by_drift
+    if problem.features is None:
+        if problem.penalty.group:
+            by_travel = 2.0 * heaviest
+        else:
+            by_drift, by_travel = heaviest, math.sqrt(2.0) * heaviest
+    return np.stack((by_drift, by_travel, share, np.sqrt(2.0 * share * heaviest)), axis=1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def heaviest_items(design: Design, target: Target) -> Floats:
+    """For each annotator the weight of the votes on the item they voted on most."""
+    heaviest = np.zeros(len(design.cells) - 1)
+    weight = np.zeros(1)
+    for u in range(len(heaviest)):
+        n_seen = design.seen[u + 1] - design.seen[u]
+        if n_seen > len(weight):
+            weight = np.zeros(n_seen)
+        weight[:n_seen] = 0.0
+        for c in range(design.cells[u], design.cells[u + 1]):
+            weight[design.left_at[c]] += target.weight[c]
+            weight[design.right_at[c]] += target.weight[c]
+        for k in range(n_seen):
+            heaviest[u] = max(heaviest[u], weight[k])
+    return heaviest
 
 
 def _last(problem: Problem) -> int:
@@ -116,11 +163,17 @@ def surely_waiting_until(share: Floats, rule: Rule, limits: Limits) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def find_suspects(
-    waiting: Waiting, history: History, rule: Rule, limits: Limits, time: float, drift: float
+    waiting: Waiting,
+    history: History,
+    rule: Rule,
+    limits: Limits,
+    time: float,
+    drift: float,
+    travel: float,
 ) -> Ints:
     """Waiting annotators who are not certain to be still waiting at `time`.
 
-    `drift` is how far theta will have travelled by then.
+    `drift` and `travel` are how far theta will have moved by then.
     """
     found = np.empty(len(waiting.waits), dtype=np.int64)
     n_found = 0
@@ -133,11 +186,12 @@ def find_suspects(
             most = most_bias * limits.spread
         else:
             passed = time - history.time[waiting.since[u]]
-            turn = passed * limits.curvature * share * (drift - waiting.drift[u])
-            most = turn * limits.spread + _grown(
-                waiting.norm[u], rule.deviation_threshold[u], passed, waiting.reach[u]
-            )
-            most_bias = turn + _grown(
+            drifted, travelled = drift - waiting.drift[u], travel - waiting.travel[u]
+            turn = waiting.turning[u]
+            most = passed * limits.curvature * min(turn[0] * drifted, turn[1] * travelled)
+            most += _grown(waiting.norm[u], rule.deviation_threshold[u], passed, waiting.reach[u])
+            most_bias = passed * limits.curvature * min(turn[2] * drifted, turn[3] * travelled)
+            most_bias += _grown(
                 waiting.norm_bias[u], rule.position_threshold[u], passed, waiting.reach_bias[u]
             )
         if most >= rule.deviation_threshold[u] or most_bias >= rule.position_threshold[u]:
@@ -176,19 +230,25 @@ def refresh(
         start, stop = design.blocks[u], design.blocks[u + 1]
         slope = scratch.coefficient
         sideways = 0.0
-        pull = limits.curvature_change * limits.spread * waiting.share[u] * history.time[now]
-        furthest = math.sqrt(24.0 * tolerance / pull) if pull > 0.0 else np.inf
+        pull = limits.curvature_change * limits.spread * history.time[now] / (24.0 * tolerance)
+        # Over a panel, the squares of the margins' changes sum to at most share drift^2, and to
+        # at most the square of the bias' turning by travel.
+        by_drift, by_travel = pull * waiting.share[u], pull * waiting.turning[u, 3] ** 2
+        by_travel /= max(waiting.share[u], 1e-300)
         k = waiting.since[u]
         while k < now:
             panel_end = k + 1
-            while panel_end < now and history.drift[panel_end + 1] - history.drift[k] <= furthest:
+            while panel_end < now and (
+                by_drift * (history.drift[panel_end + 1] - history.drift[k]) ** 2 <= 1.0
+                or by_travel * (history.travel[panel_end + 1] - history.travel[k]) ** 2 <= 1.0
+            ):
                 panel_end += 1
             sideways = panel_slope(u, history, k, panel_end, design, target, rule, slope, scratch)
             length = history.time[panel_end] - history.time[k]
             for d in range(stop - start):
                 waiting.z[start + d] += length * slope[d]
             waiting.z_bias[u] += length * sideways
-            waiting.drift[u] = history.drift[k]
+            waiting.drift[u], waiting.travel[u] = history.drift[k], history.travel[k]
             cells_read += design.cells[u + 1] - design.cells[u]
             k = panel_end
         if waiting.since[u] < now:
