@@ -221,7 +221,11 @@ def test_nobody_pops_up_unsuspected(seed, loss, penalty, has_features, threshold
     crowd._now = last // 2
     crowd._refresh(np.flatnonzero(looked_at))
     crowd._now = last
-    suspects = crowd._suspects(ends[-1], float(crowd._history.drift[last]))
+    drift, travel = float(crowd._history.drift[last]), float(crowd._history.travel[last])
+    # Each of the two measures of how far theta moved must do by itself.
+    suspects = set(crowd._suspects(ends[-1], drift, 1e300))
+    suspects &= set(crowd._suspects(ends[-1], 1e300, travel))
+    suspects &= set(crowd._suspects(ends[-1], drift, travel))
     z = integral(slope, ends)
     bias = z[votes.n_annotators * problem.n_common :]
     for u in range(votes.n_annotators):
@@ -235,8 +239,8 @@ def test_the_watch_lets_most_of_a_large_crowd_sleep():
     votes = random_votes(0, n_votes=3_000, n_annotators=300)
     crowd = Crowd(Problem.build(votes), Serial())
     sure = crowd.nobody_enters_before()
-    assert not len(crowd._suspects(0.99 * sure, 0.0))
-    assert 0 < len(crowd._suspects(1.5 * sure, 0.0)) < 100
+    assert not len(crowd._suspects(0.99 * sure, 0.0, 0.0))
+    assert 0 < len(crowd._suspects(1.5 * sure, 0.0, 0.0)) < 100
 
 
 def test_what_a_refresh_changed_can_be_taken_back():
