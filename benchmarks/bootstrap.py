@@ -11,13 +11,12 @@ add, against the size of the votes.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import tracemalloc
 from dataclasses import replace
-from pathlib import Path as FilePath
 
 import numpy as np
+from checks import DATA, Check, print_checks
 
 from prefpath import Path, Votes, fit_path, read_votes, simulate_crowd
 from prefpath.inference.bootstrap import bootstrap_coefficients
@@ -27,8 +26,7 @@ from prefpath.inference.sandwich import cluster_covariance
 from prefpath.model.problem import Problem
 from prefpath.votes.graph import connected_components
 
-BESIDE = FilePath(__file__).resolve().parents[2] / "shared" / "data"
-FOLDER = FilePath(os.environ.get("PREFPATH_DATA", BESIDE))
+_SECONDS = 10.0
 
 
 class Watch:
@@ -37,24 +35,27 @@ class Watch:
     def __init__(self) -> None:
         self.wall, self.cpu = time.perf_counter(), time.process_time()
 
-    def read(self, times: int = 1) -> str:
+    def read(self, times: int = 1) -> tuple[float, str]:
+        """Seconds of processors, and both in words."""
         wall = times * (time.perf_counter() - self.wall)
         cpu = times * (time.process_time() - self.cpu)
-        return f"{wall:6.1f} s, {cpu:6.1f} s of processors"
+        return cpu, f"{wall:6.1f} s, {cpu:6.1f} s of processors"
 
 
-def world_college() -> None:
-    votes = read_votes(FOLDER / "worldcollege.csv")
+def world_college() -> Check:
+    votes = read_votes(DATA / "worldcollege.csv")
     path = fit_path(votes, n_times=4, t_ratio=4.0)
     evidence = gather(votes, path)
     clustered = cluster_covariance(evidence)
     bootstrap_coefficients(evidence, clustered, n_resamples=20)  # compiles
     watch = Watch()
     bootstrap_coefficients(evidence, clustered, n_resamples=1_000)
-    print(f"WorldCollege: 1,000 resamples {watch.read()}")
+    spent, words = watch.read()
+    print(f"WorldCollege: 1,000 resamples {words}")
+    return Check("1,000 resamples of WorldCollege", spent, _SECONDS, "s")
 
 
-def large(n_votes: int, n_annotators: int, n_items: int) -> None:
+def large(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
     votes = simulate_crowd(n_votes, n_annotators, n_items, seed=0).votes
     path = social_path(votes)
     problem = Problem.build(votes)
@@ -66,19 +67,23 @@ def large(n_votes: int, n_annotators: int, n_items: int) -> None:
     for _ in range(3):
         fresh = gather_evidence(problem, path, float(path.times[0]), component)
         fit_consensus(replace(fresh, coefficient=np.zeros(fresh.n_coefficients)))
-    consensus = watch.read(times=10)
+    fits, fits_in_words = watch.read(times=10)
     tracemalloc.start()
     watch = Watch()
     bootstrap_coefficients(evidence, clustered, n_resamples=100)
-    resamples = watch.read()
+    resamples, resamples_in_words = watch.read()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     columns = (votes.left, votes.right, votes.choice, votes.weight, votes.count)
     size = sum(column.nbytes for column in columns)
     print(f"{n_votes:,} votes, {n_annotators:,} annotators, {n_items:,} items:")
-    print(f"  100 resamples        {resamples}")
-    print(f"  30 consensus fits    {consensus} (3 fits, times 10)")
+    print(f"  100 resamples        {resamples_in_words}")
+    print(f"  30 consensus fits    {fits_in_words} (3 fits, times 10)")
     print(f"  memory of resampling {peak / 2**20:8.0f} MB; the votes are {size / 2**20:.0f} MB")
+    return [
+        Check("100 resamples against 30 consensus fits", resamples / fits, 1.0, "times"),
+        Check("memory of resampling against the votes", peak / size, 1.0, "times"),
+    ]
 
 
 def gather(votes: Votes, path: Path) -> Evidence:
@@ -95,8 +100,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a million votes, 200 items")
     asked = parser.parse_args()
-    world_college()
-    large(*((1_000_000, 10_000, 200) if asked.quick else (10_000_000, 100_000, 1_000)))
+    checks = [world_college()]
+    checks += large(*((1_000_000, 10_000, 200) if asked.quick else (10_000_000, 100_000, 1_000)))
+    print_checks(checks)
 
 
 if __name__ == "__main__":

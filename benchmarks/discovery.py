@@ -2,6 +2,7 @@
 
     python benchmarks/discovery.py            # the table of docs/annotators.md, some minutes
     python benchmarks/discovery.py --quick    # under a minute: a smaller one
+    python benchmarks/discovery.py --entry 60 # calibrated entry times only, balanced, 60 crowds
 
 Every crowd is drawn anew. A false discovery is someone named who was not planted; the realised
 rate is its mean share over crowds (0 where nobody is named), and must be at most the target
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -24,10 +25,12 @@ from numpy.typing import NDArray
 
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.diagnose import calibrated_entry, discover
+from prefpath.path import Kind
 from prefpath.simulate.draw import Truth, draw_votes
 from prefpath.simulate.labels import make_labels
 
 TARGET = 0.1
+KINDS: tuple[Kind, ...] = ("position_bias", "deviation")
 Named = NDArray[np.bool_]
 
 
@@ -113,11 +116,12 @@ def measure(name: str, make: Callable[..., Crowd], n_crowds: int, null: str = "m
         print(f"{name:<44} {n_crowds:>6}  {kind:<9} {tally.words()} {np.median(seconds):7.1f}")
 
 
-def measure_entry(n_crowds: int, *, balance: bool) -> None:
+def measure_entry(
+    n_crowds: int, *, balance: bool, kinds: Sequence[Kind] = KINDS, first_seed: int = 0
+) -> None:
     """Print one line for each kind of entry on the path."""
-    tallies = {"position_bias": Tally(), "deviation": Tally()}
-    seconds = []
-    for seed in range(n_crowds):
+    tallies, seconds = {kind: Tally() for kind in kinds}, []
+    for seed in range(first_seed, first_seed + n_crowds):
         crowd = planted_crowd(100, 80, 15, 0.1, seed=seed, activity="zipf")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VoteWarning)
@@ -125,21 +129,31 @@ def measure_entry(n_crowds: int, *, balance: bool) -> None:
                 crowd.votes
             )
         start = time.perf_counter()
-        for kind, planted in (("position_bias", crowd.leaning), ("deviation", crowd.deviating)):
-            cutoff = calibrated_entry(model, kind, q=TARGET, n_copies=5, seed=seed)  # type: ignore[arg-type]
-            tallies[kind].add(np.isin(crowd.votes.annotators, cutoff.who), planted)
-        seconds.append((time.perf_counter() - start) / 2)
+        for kind, tally in tallies.items():
+            cutoff = calibrated_entry(model, kind, q=TARGET, n_copies=5, seed=seed)
+            planted = crowd.leaning if kind == "position_bias" else crowd.deviating
+            tally.add(np.isin(crowd.votes.annotators, cutoff.who), planted)
+        seconds.append((time.perf_counter() - start) / len(kinds))
     for kind, tally in tallies.items():
         words = f"entry of {kind.replace('_', ' ')}, 100, {balance=}"
-        print(f"{words:<44} {n_crowds:>6}  {'':<9} {tally.words()} {np.median(seconds):7.1f}")
+        line = f"{words:<44} {n_crowds:>6}  {'':<9} {tally.words()} {np.median(seconds):7.1f}"
+        print(line, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a smaller table")
-    quick = parser.parse_args().quick
+    parser.add_argument("--entry", type=int, metavar="CROWDS", help="entry times only")
+    parser.add_argument("--kind", choices=KINDS, help="with --entry: one kind only")
+    parser.add_argument("--first-seed", type=int, default=0, help="with --entry")
+    asked = parser.parse_args()
+    quick = asked.quick
     print(f"target rate {TARGET}; 50 votes each, a tenth leans (by 2), a tenth deviates (sd 2)\n")
     print(f"{'crowd':<44} crowds  {'effect':<9} rate           power held  seconds")
+    if asked.entry:
+        kinds = (asked.kind,) if asked.kind else KINDS
+        measure_entry(asked.entry, balance=True, kinds=kinds, first_seed=asked.first_seed)
+        return
     for n, n_crowds in [(100, 15), (1_000, 3)] if quick else [(100, 100), (1_000, 20)]:
         for activity in ("even", "zipf"):
             measure(
