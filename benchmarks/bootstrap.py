@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 from checks import DATA, Check, print_checks
+from threadpoolctl import threadpool_limits
 
 from prefpath import Path, Votes, fit_path, read_votes, simulate_crowd
 from prefpath.inference.bootstrap import bootstrap_coefficients
@@ -64,9 +65,12 @@ def large(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
     clustered = cluster_covariance(evidence)
     bootstrap_coefficients(evidence, clustered, n_resamples=20)
     watch = Watch()
-    for _ in range(3):
-        fresh = gather_evidence(problem, path, float(path.times[0]), component)
-        fit_consensus(replace(fresh, coefficient=np.zeros(fresh.n_coefficients)))
+    # One BLAS thread, as the bootstrap has: on a busy machine several wait for each other, and
+    # the fits would look dearer than they are.
+    with threadpool_limits(1, user_api="blas"):
+        for _ in range(3):
+            fresh = gather_evidence(problem, path, float(path.times[0]), component)
+            fit_consensus(replace(fresh, coefficient=np.zeros(fresh.n_coefficients)))
     fits, fits_in_words = watch.read(times=10)
     tracemalloc.start()
     watch = Watch()
