@@ -58,7 +58,7 @@ def check_folds(golden: Golden) -> bool:
     for fold in range(1, 5):
         test = _weight_in_fold(golden, fold)
         path = _train(problem, golden, golden.votes.weight - test)
-        errors.append(held_out_errors(problem, path, test, "mismatch"))
+        errors.append(held_out_errors(problem, path, test, "mismatch").error)
         if fold == 4:
             _print_last_fold(golden, path)
     gap = np.abs(np.array(errors) - golden.arrays["cv_residmat"][:, :49]).max()

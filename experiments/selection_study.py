@@ -91,8 +91,9 @@ def cross_validate(problem: Problem, path: Path, folds: list[Fold]) -> list[Cros
     for fold in folds:
         fitted = solve(problem.with_weight(fold.train), make_grid(path.times, 2, 2.0), n_threads=1)
         for criterion in CRITERIA:
-            errors[criterion].append(held_out_errors(problem, fitted, fold.test, criterion))
-    return [CrossValidation(path.times, np.array(errors[c]), c) for c in CRITERIA]
+            errors[criterion].append(held_out_errors(problem, fitted, fold.test, criterion).error)
+    wrong = np.array(errors["mismatch"])
+    return [CrossValidation(path.times, np.array(errors[c]), c, wrong) for c in CRITERIA]
 
 
 def judge(votes: Votes, split: Fold, margin: np.ndarray) -> tuple[float, float]:

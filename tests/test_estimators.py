@@ -365,7 +365,7 @@ class TestChoiceOfTime:
         votes = Votes.from_arrays(**columns)
         model = PreferenceModel(solver=solver, cv=3, t_ratio=20.0, n_times=10).fit(votes)
         assert model.cv_.errors.shape == (3, 10)
-        assert model.cv_.mean.min() < 0.4
+        assert model.cv_.mean_wrong.min() < 0.4
 
     def test_new_items_need_features_to_be_held_out(self, columns):
         votes = Votes.from_arrays(**columns)

@@ -71,8 +71,9 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         Number of folds; 0 takes no cross-validation and stops at the end of the path.
     cv_over : {"votes", "items", "annotators"}
         What is held out: known items, new items (needs features) or new annotators.
-    criterion : {"mismatch", "log-loss"}
-        What is held against a prediction.
+    criterion : {"auto", "mismatch", "log-loss"}
+        What t is chosen by: "auto" is log-loss where the loss has probabilities (Bradley-Terry,
+        Thurstone-Mosteller), else the share of votes predicted wrong, the paper's mismatch.
     rule : {"best", "one-standard-error"}
         Smallest error, or the smallest t within one standard error of it.
     random_state : int, optional
@@ -116,7 +117,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         t_ratio: TimeRatio = "auto",
         cv: int = 5,
         cv_over: Over = "votes",
-        criterion: Criterion = "mismatch",
+        criterion: Criterion = "auto",
         rule: Rule = "best",
         random_state: int | None = 0,
         n_threads: int | None = None,

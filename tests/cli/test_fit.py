@@ -40,7 +40,7 @@ def test_simulate_writes_votes_and_truth(votes_file: Path) -> None:
 def test_fit_shows_tables_with_the_users_labels(votes_file: Path) -> None:
     result = runner.invoke(app, ["fit", str(votes_file)])
     assert result.exit_code == 0, result.output
-    for words in ("Leaderboard", "Annotators who lean to one side", "Held-out mismatch", "apple"):
+    for words in ("Leaderboard", "Annotators who lean to one side", "held-out votes are predicted wrong", "apple"):
         assert words in result.output
 
 
@@ -54,7 +54,9 @@ def test_fit_json_is_json_with_nulls(votes_file: Path) -> None:
     assert all(row["score_low"] < row["score"] < row["score_high"] for row in data["ranking"])
     assert len(data["annotators"]) == 20
     assert any(row["deviation_entered"] is None for row in data["annotators"])
-    assert 0 < data["held_out_error"] <= data["held_out_error_of_one_ranking"] < 0.5
+    assert 0 < data["held_out_error"] <= data["held_out_error_of_one_ranking"] < np.log(2.0)
+    assert 0 < data["held_out_wrong"] < data["held_out_wrong_of_one_ranking"] < 0.5
+    assert data["criterion"] == "log-loss"
 
 
 def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def cv() -> CrossValidation:
     times = np.geomspace(10.0, 500.0, 12)
     curve = 0.2 + 0.02 * (np.log(times) - np.log(60.0)) ** 2
     folds = curve + 0.01 * np.array([[-1.0], [0.0], [1.0]])
-    return CrossValidation(times, folds, "mismatch")
+    return CrossValidation(times, folds, "mismatch", folds)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from prefpath import SettingError, VoteError, Votes, fit_path, simulate_crowd
 from prefpath.model.losses import as_loss
 from prefpath.model.problem import Problem
 from prefpath.predict import Comparisons, path_margins
-from prefpath.selection.criteria import evaluate, log_loss, mismatch_ratio
+from prefpath.selection.criteria import criterion_for, log_loss, mismatch_ratio
 from prefpath.selection.cross_validation import (
     CrossValidation,
     cross_validate,
@@ -39,12 +39,15 @@ class TestCriteria:
         assert log_loss(margin, choice, weight, bt) == pytest.approx(expected)
         far = log_loss(np.array([-1e6]), np.array([1.0]), np.ones(1), bt)
         assert np.isfinite(far)
-        one = evaluate("log-loss", margin, choice, weight, bt)
-        assert one == pytest.approx(expected)
 
-    def test_unknown_criterion(self):
-        with pytest.raises(SettingError, match="mismatch or log-loss"):
-            evaluate("auc", np.ones(1), np.ones(1), np.ones(1), as_loss("linear"))
+    def test_the_criterion_fits_the_loss_unless_it_is_named(self):
+        linear, tm = as_loss("linear"), as_loss("thurstone-mosteller")
+        assert criterion_for("auto", linear) == "mismatch"
+        assert criterion_for("auto", tm) == "log-loss"
+        assert criterion_for("log-loss", linear) == "log-loss"
+        assert criterion_for("mismatch", tm) == "mismatch"
+        with pytest.raises(SettingError, match="auto, mismatch or log-loss"):
+            criterion_for("auc", linear)
 
 
 class TestFolds:
@@ -116,11 +119,14 @@ class TestFolds:
             split_votes(votes, 1.0)
 
 
+def by_mismatch(times: np.ndarray, errors: np.ndarray) -> CrossValidation:
+    return CrossValidation(times, errors, "mismatch", errors)
+
+
 class TestRules:
-    found = CrossValidation(
+    found = by_mismatch(
         np.array([1.0, 2.0, 4.0, 8.0, 16.0]),
         np.array([[0.5, 0.31, 0.2, 0.2, 0.3], [0.5, 0.29, 0.3, 0.3, 0.4]]),
-        "mismatch",
     )
 
     def test_the_first_least_mean_wins(self):
@@ -133,8 +139,8 @@ class TestRules:
         np.testing.assert_allclose(self.found.standard_error[2], 0.05)
         nudge = np.array([0.0, 0.001, 0.0, 0.0, 0.0])
         times, errors = self.found.times, self.found.errors
-        wider = CrossValidation(times, errors - nudge, "mismatch")
-        narrower = CrossValidation(times, errors + nudge, "mismatch")
+        wider = by_mismatch(times, errors - nudge)
+        narrower = by_mismatch(times, errors + nudge)
         assert wider.t_one_standard_error == 2.0
         assert narrower.t_one_standard_error == 4.0
         assert wider.choose("one-standard-error") == 2.0
@@ -142,7 +148,7 @@ class TestRules:
             wider.choose("median")
 
     def test_one_fold_has_no_standard_error(self):
-        lone = CrossValidation(self.found.times, self.found.errors[:1], "mismatch")
+        lone = by_mismatch(self.found.times, self.found.errors[:1])
         np.testing.assert_array_equal(lone.standard_error, 0.0)
 
 
@@ -155,7 +161,7 @@ def test_a_fold_is_a_path_of_the_training_votes(solver):
     folds = make_folds(votes, 3)
     found = cross_validate(problem, path, folds, solver=solver)
     assert found.errors.shape == (3, 6)
-    for fold, errors in zip(folds, found.errors, strict=True):
+    for fold, errors, wrong in zip(folds, found.errors, found.wrong, strict=True):
         kept = Votes.from_codes(
             votes.annotator, votes.left, votes.right, votes.choice, fold.train,
             annotators=votes.annotators, items=votes.items,
@@ -163,8 +169,10 @@ def test_a_fold_is_a_path_of_the_training_votes(solver):
         trained = fit_path(kept, solver=solver, times=path.times, step=path.step)
         for k, t in enumerate(path.times):
             margin = path_margins(trained, Comparisons.of(votes, np.arange(votes.n_rows)), t)
-            expected = mismatch_ratio(margin, votes.choice, fold.test)
-            assert errors[k] == pytest.approx(expected, abs=1e-9)
+            share = mismatch_ratio(margin, votes.choice, fold.test)
+            cost = log_loss(margin, votes.choice, fold.test, problem.loss)
+            assert wrong[k] == pytest.approx(share, abs=1e-9)
+            assert errors[k] == pytest.approx(cost, abs=1e-6)
 
 
 def test_threads_do_not_change_cross_validation():
@@ -184,9 +192,12 @@ def test_threads_do_not_change_cross_validation():
 def test_held_out_errors_at_chosen_times():
     votes = random_votes(4, n_votes=300)
     problem, path = Problem.build(votes), fit_path(votes, n_times=5, t_ratio=8.0)
-    all_times = held_out_errors(problem, path, votes.weight, "mismatch")
-    two = held_out_errors(problem, path, votes.weight, "mismatch", path.times[1:3])
-    np.testing.assert_array_equal(two, all_times[1:3])
+    all_times = held_out_errors(problem, path, votes.weight, "log-loss")
+    two = held_out_errors(problem, path, votes.weight, "log-loss", path.times[1:3])
+    np.testing.assert_array_equal(two.error, all_times.error[1:3])
+    np.testing.assert_array_equal(two.wrong, all_times.wrong[1:3])
+    signs = held_out_errors(problem, path, votes.weight, "mismatch")
+    np.testing.assert_array_equal(signs.error, all_times.wrong)
 
 
 class TestOpenPaths:

@@ -60,8 +60,13 @@ def fit(
         int, typer.Option(help="Folds of cross-validation; 0 for none.", rich_help_panel=_MODEL)
     ] = 5,
     criterion: Annotated[
-        str, typer.Option(help="mismatch or log-loss.", rich_help_panel=_MODEL)
-    ] = "mismatch",
+        str,
+        typer.Option(
+            help="What the stop is chosen by: mismatch, log-loss, or auto (log-loss where the "
+            "loss has probabilities).",
+            rich_help_panel=_MODEL,
+        ),
+    ] = "auto",
     rule: Annotated[
         str, typer.Option(help="best or one-standard-error.", rich_help_panel=_MODEL)
     ] = "best",
@@ -160,6 +165,19 @@ def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
         error_console.print(f"note: {warning.message}", style="yellow", markup=False)
 
 
+def _held_out(model: PreferenceModel) -> dict[str, Any]:
+    """Errors on held-out votes at the chosen t, and with one ranking for all."""
+    found = model.cv_
+    chosen = 0 if found is None else int(np.argmin(np.abs(found.times - model.t_)))
+    return {
+        "criterion": None if found is None else found.criterion,
+        "held_out_error": None if found is None else float(found.mean[chosen]),
+        "held_out_error_of_one_ranking": None if found is None else float(found.mean[0]),
+        "held_out_wrong": None if found is None else float(found.mean_wrong[chosen]),
+        "held_out_wrong_of_one_ranking": None if found is None else float(found.mean_wrong[0]),
+    }
+
+
 def as_json(
     model: PreferenceModel,
     ranking: dict[str, Any],
@@ -167,12 +185,9 @@ def as_json(
     own: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Everything a fit says, for machines."""
-    found = model.cv_
     return {
         "t": model.t_,
-        "held_out_error": None if found is None else float(found.mean.min()),
-        "held_out_error_of_one_ranking": None if found is None else float(found.mean[0]),
-        "criterion": model.criterion,
+        **_held_out(model),
         "intervals": (
             interval_meaning(model.votes_.n_annotators, model.path_.active_count(model.t_)[0])
             if "score_low" in ranking

@@ -86,14 +86,16 @@ def held_out(model: PreferenceModel) -> str:
     found = model.cv_
     if found is None:
         return f"No cross-validation: stopped at t = {model.t_:.4g}."
-    kind = "mismatch" if found.criterion == "mismatch" else "log-loss"
-    show: Callable[[float], str] = "{:.1%}".format if kind == "mismatch" else "{:.4f}".format
     chosen = int(np.argmin(np.abs(found.times - model.t_)))
     deviating, leaning = model.path_.active_count(model.t_)
+    errors = f"{found.mean_wrong[chosen]:.1%} of held-out votes are predicted wrong"
+    alone = f"{found.mean_wrong[0]:.1%}"
+    if found.criterion == "log-loss":
+        errors += f", log-loss {found.mean[chosen]:.4f},"
+        alone += f", {found.mean[0]:.4f}"
     return (
-        f"Held-out {kind} {show(float(found.mean[chosen]))} at t = {model.t_:.4g} "
-        f"(one common ranking: {show(float(found.mean[0]))}), where {deviating:,} annotators have "
-        f"a taste of their own and {leaning:,} a position bias."
+        f"{errors} at t = {model.t_:.4g} (one common ranking: {alone}), where {deviating:,} "
+        f"annotators have a taste of their own and {leaning:,} a position bias."
     )
 
 

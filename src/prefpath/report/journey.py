@@ -78,6 +78,8 @@ class Journey:
         Held-out error and its standard error, where there was cross-validation.
     criterion : str
         What the error measures.
+    wrong : array (n_times,) or None
+        Share of held-out votes predicted wrong.
     """
 
     times: Floats
@@ -89,6 +91,7 @@ class Journey:
     error: Floats | None
     error_se: Floats | None
     criterion: str
+    wrong: Floats | None
 
 
 def gather_journey(
@@ -99,7 +102,7 @@ def gather_journey(
     times = np.union1d(path.times, [_social_time(path), model.t_])
     deviation = np.array([deviation_size(path, float(t)) for t in times])
     bias = np.array([path.position_bias(float(t)) for t in times])
-    error, spread = _errors(model, times)
+    cv = model.cv_
     return Journey(
         times=times,
         chosen=int(np.searchsorted(times, model.t_)),
@@ -107,9 +110,10 @@ def gather_journey(
         deviation=Lines.of(deviation, annotator_codes, n_lines),
         position_bias=Lines.of(bias, annotator_codes, n_lines),
         n_active=np.count_nonzero((deviation != 0) | (bias != 0), axis=1),
-        error=error,
-        error_se=spread,
-        criterion="mismatch" if model.cv_ is None else model.cv_.criterion,
+        error=None if cv is None else _at(times, cv.times, cv.mean),
+        error_se=None if cv is None else _at(times, cv.times, cv.standard_error),
+        criterion="mismatch" if cv is None else cv.criterion,
+        wrong=None if cv is None else _at(times, cv.times, cv.mean_wrong),
     )
 
 
@@ -119,12 +123,6 @@ def _social_time(path: Path) -> float:
     return first if path.active_count(first) == (0, 0) else _JUST_BEFORE * first
 
 
-def _errors(model: PreferenceModel, times: Floats) -> tuple[Floats | None, Floats | None]:
+def _at(times: Floats, knots: Floats, values: Floats) -> Floats:
     """Held-out error at the slider's times; between two knots the mean of both is drawn."""
-    if model.cv_ is None:
-        return None, None
-    knots = np.log(model.cv_.times)
-    return (
-        np.interp(np.log(times), knots, model.cv_.mean),
-        np.interp(np.log(times), knots, model.cv_.standard_error),
-    )
+    return np.interp(np.log(times), np.log(knots), values)

@@ -105,9 +105,9 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
 
 def _what_it_is_worth(data: ReportData) -> list[str]:
     journey = data.journey
-    if journey.error is None or journey.criterion != "mismatch":
+    if journey.wrong is None:
         return []
-    start, chosen = journey.error[0], journey.error[journey.chosen]
+    start, chosen = journey.wrong[0], journey.wrong[journey.chosen]
     if chosen >= start:
         return [f"Knowing them does not help to predict new votes ({percent(start, 1)} wrong)."]
     return [

@@ -10,10 +10,24 @@ from prefpath.errors import SettingError
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
 
-Criterion = Literal["mismatch", "log-loss"]
+Criterion = Literal["auto", "mismatch", "log-loss"]
 CRITERIA = ("mismatch", "log-loss")
 
 _LEAST_PROBABILITY = 1e-6
+
+
+def criterion_for(criterion: Criterion, loss: Loss) -> str:
+    """The criterion named; "auto" is log-loss where the loss has probabilities, else mismatch.
+
+    >>> from prefpath.model.losses import as_loss
+    >>> criterion_for("auto", as_loss("bradley-terry")), criterion_for("auto", as_loss("linear"))
+    ('log-loss', 'mismatch')
+    """
+    if criterion == "auto":
+        return "log-loss" if loss.binary else "mismatch"
+    if criterion not in CRITERIA:
+        raise SettingError(f"criterion is {criterion!r}", expected="auto, mismatch or log-loss")
+    return criterion
 
 
 def mismatch_ratio(margin: Floats, choice: Floats, weight: Floats) -> float:
@@ -42,14 +56,3 @@ def probability_log_loss(probability: Floats, choice: Floats, weight: Floats) ->
     share = (1.0 + np.clip(choice, -1.0, 1.0)) / 2.0
     cost = -share * np.log(left) - (1.0 - share) * np.log1p(-left)
     return float(np.sum(weight * cost) / np.sum(weight))
-
-
-def evaluate(
-    criterion: Criterion, margin: Floats, choice: Floats, weight: Floats, loss: Loss
-) -> float:
-    """The criterion named, on one set of votes."""
-    if criterion not in CRITERIA:
-        raise SettingError(f"criterion is {criterion!r}", expected="mismatch or log-loss")
-    if criterion == "mismatch":
-        return mismatch_ratio(margin, choice, weight)
-    return log_loss(margin, choice, weight, loss)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.predict import Comparisons, path_margins
-from prefpath.selection.criteria import Criterion, evaluate
+from prefpath.selection.criteria import Criterion, criterion_for, log_loss, mismatch_ratio
 from prefpath.selection.folds import Fold
 from prefpath.solver.executors import Serial, Threads, check_threads
 from prefpath.solver.flow import FlowSolver
@@ -35,18 +35,28 @@ class CrossValidation:
     ----------
     times : array (n_times,)
     errors : array (n_folds, n_times)
-        Held-out error of each fold.
+        Held-out error of each fold, by the criterion.
     criterion : str
+        What t is chosen by: "mismatch" or "log-loss".
+    wrong : array (n_folds, n_times)
+        Share of held-out votes predicted wrong (the mismatch ratio), whatever the criterion.
     """
 
     times: Floats
     errors: Floats
     criterion: str
+    wrong: Floats
 
     @property
     def mean(self) -> Floats:
         """Mean error over the folds."""
         result: Floats = self.errors.mean(axis=0)
+        return result
+
+    @property
+    def mean_wrong(self) -> Floats:
+        """Mean share of held-out votes predicted wrong over the folds."""
+        result: Floats = self.wrong.mean(axis=0)
         return result
 
     @property
@@ -82,7 +92,7 @@ def cross_validate(
     path: Path,
     folds: Sequence[Fold],
     *,
-    criterion: Criterion = "mismatch",
+    criterion: Criterion = "auto",
     solver: Solver = "flow",
     common: Common = "flow",
     n_threads: int | None = None,
@@ -90,8 +100,9 @@ def cross_validate(
 ) -> CrossValidation:
     """Held-out error of each fold at the times of `path`, folds side by side in threads."""
     threads = min(check_threads(n_threads), len(folds))
+    by = criterion_for(criterion, problem.loss)
 
-    def one_fold(fold: Fold) -> Floats:
+    def one_fold(fold: Fold) -> HeldOut:
         fitted = solve(
             problem.with_weight(fold.train),
             make_grid(path.times, path.n_times, 2.0),
@@ -102,11 +113,11 @@ def cross_validate(
         )
         if progress is not None:
             progress(1)
-        return held_out_errors(problem, fitted, fold.test, criterion)
+        return held_out_errors(problem, fitted, fold.test, by)
 
     with Threads(threads) if threads > 1 else Serial() as executor:
-        errors = executor.map(one_fold, folds)
-    return CrossValidation(path.times, np.array(errors), criterion)
+        found = executor.map(one_fold, folds)
+    return _collect(path.times, found, by)
 
 
 def follow_until_settled(
@@ -114,7 +125,7 @@ def follow_until_settled(
     folds: Sequence[Fold],
     grid: Grid,
     *,
-    criterion: Criterion = "mismatch",
+    criterion: Criterion = "auto",
     common: Common = "flow",
     n_threads: int | None = None,
     progress: Progress | None = None,
@@ -127,45 +138,62 @@ def follow_until_settled(
     problems = [problem, *(problem.with_weight(fold.train) for fold in folds)]
     solvers = [FlowSolver(one, common=common, n_threads=1) for one in problems]
     threads = min(check_threads(n_threads), len(solvers))
-    errors = [np.zeros(0) for _ in folds]
+    by = criterion_for(criterion, problem.loss)
+    held_out = [HeldOut(np.zeros(0), np.zeros(0)) for _ in folds]
     times = grid.from_first(solvers[0].first_entry())
     first = times[0]
     with Threads(threads) if threads > 1 else Serial() as executor:
         while True:
 
-            def go_on(k: int, times: Floats = times) -> Floats:
+            def go_on(k: int, times: Floats = times) -> HeldOut | None:
                 solvers[k].follow(times, progress if k == 0 else None)
                 if k == 0:
-                    return np.zeros(0)
-                return held_out_errors(
-                    problem, solvers[k].path(), folds[k - 1].test, criterion, times
-                )
+                    return None
+                return held_out_errors(problem, solvers[k].path(), folds[k - 1].test, by, times)
 
-            stretch = executor.map(go_on, range(len(solvers)))[1:]
-            errors = [np.append(old, new) for old, new in zip(errors, stretch, strict=True)]
+            stretch = [one for one in executor.map(go_on, range(len(solvers))) if one is not None]
+            held_out = [old.and_then(new) for old, new in zip(held_out, stretch, strict=True)]
             path = solvers[0].path()
-            found = CrossValidation(path.times, np.array(errors), criterion)
+            found = _collect(path.times, held_out, by)
             settled = path.times[-1] >= _SETTLED_RATIO * found.t_cv
             if settled or solvers[0].everybody_is_in or path.times[-1] >= _LAST_RATIO * first:
                 return path, found
             times = grid.further(float(path.times[-1]))
 
 
+class HeldOut(NamedTuple):
+    """Error by the criterion, and share of votes predicted wrong, at some times."""
+
+    error: Floats
+    wrong: Floats
+
+    def and_then(self, later: HeldOut) -> HeldOut:
+        """The same at later times too."""
+        return HeldOut(np.append(self.error, later.error), np.append(self.wrong, later.wrong))
+
+
 def held_out_errors(
     problem: Problem,
     path: Path,
     test_weight: Floats,
-    criterion: Criterion,
+    criterion: str,
     times: Floats | None = None,
-) -> Floats:
-    """Error on held-out votes at some times of a path, or at all its knots."""
+) -> HeldOut:
+    """Errors on held-out votes at some times of a path, or at all its knots."""
     rows = np.flatnonzero(test_weight)
     votes = problem.votes
     asked = Comparisons.of(votes, rows)
     choice, weight = votes.choice[rows], test_weight[rows]
-    return np.array(
-        [
-            evaluate(criterion, path_margins(path, asked, float(t)), choice, weight, problem.loss)
-            for t in (path.times if times is None else times)
-        ]
-    )
+    margins = [
+        path_margins(path, asked, float(t)) for t in (path.times if times is None else times)
+    ]
+    wrong = np.array([mismatch_ratio(margin, choice, weight) for margin in margins])
+    if criterion == "mismatch":
+        return HeldOut(wrong, wrong)
+    cost = [log_loss(margin, choice, weight, problem.loss) for margin in margins]
+    return HeldOut(np.array(cost), wrong)
+
+
+def _collect(times: Floats, folds: Sequence[HeldOut], criterion: str) -> CrossValidation:
+    errors, wrong = np.array([one.error for one in folds]), np.array([one.wrong for one in folds])
+    return CrossValidation(times, errors, criterion, wrong)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _RADIUS_SAFETY = 1.15
 _PERSONAL_SCALE = 0.1
+_STRICTER_WHEN_MINIMISED = 4.0
 
 
 class Corner(NamedTuple):
@@ -139,7 +140,8 @@ class Slope:
         worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
         personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
         if self.minimiser is not None:
-            personal *= 2.0  # a minimised common part follows at once: it must be as good
+            # A minimised common part follows at once: the personal part must be as good for both.
+            personal *= _STRICTER_WHEN_MINIMISED
         return max(worst, personal) / self.scale(ends.y1)
 
     def spectral_radius(self, y: Floats, f: Floats) -> float:
