@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import typer
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -32,9 +33,19 @@ error_console = Console(stderr=True)
 
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]) -> Table:
     """A Rich table; columns are (heading, "left" or "right"); cells are shown as plain text."""
-    result = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    result = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for heading, side in columns:
-        result.add_column(heading, justify="right" if side == "right" else "left")
+        # A label that does not fit goes on in the next line: cut off, two may look the same.
+        right = side == "right"
+        result.add_column(heading, justify="right" if right else "left", overflow="fold")
     for row in rows:
         result.add_row(*(escape(str(cell)) for cell in row))
     return result
