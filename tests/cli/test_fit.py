@@ -40,7 +40,12 @@ def test_simulate_writes_votes_and_truth(votes_file: Path) -> None:
 def test_fit_shows_tables_with_the_users_labels(votes_file: Path) -> None:
     result = runner.invoke(app, ["fit", str(votes_file)])
     assert result.exit_code == 0, result.output
-    for words in ("Leaderboard", "Annotators who lean to one side", "held-out votes are predicted wrong", "apple"):
+    for words in (
+        "Leaderboard",
+        "Annotators who lean to one side",
+        "held-out votes are predicted wrong",
+        "apple",
+    ):
         assert words in result.output
 
 

@@ -60,6 +60,18 @@ def test_the_page_contains_no_address_but_those_inside_bokeh(report):
     assert "default-src 'none'" in ours
 
 
+def test_the_page_says_what_its_intervals_are_about(report, data):
+    assert "for the ranking most of them follow." in report.read_text(encoding="utf-8")
+    without = {name: values for name, values in data.ranking.items() if name != "score_low"}
+    assert "ranking most of them follow" not in render(replace(data, ranking=without), "t")
+
+
+def test_what_a_personal_part_is_worth_is_said_in_votes_predicted_wrong(data):
+    assert data.journey.criterion == "log-loss"
+    words = _words(" ".join(answers(data)[1].sentences))
+    assert re.search(r"\d+\.\d\s% of held-out votes are predicted wrong, against", words)
+
+
 def test_the_same_model_gives_the_same_words(model, data):
     first, second = (answers(gather(model, Limits(), Certainty())) for _ in range(2))
     assert first == second

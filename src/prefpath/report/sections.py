@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prefpath.leaderboard import interval_meaning
 from prefpath.report.data import ReportData
 from prefpath.report.downloads import download_link
 from prefpath.report.escape import text
@@ -73,7 +74,9 @@ def slider(data: ReportData) -> str:
 def _interval_note(data: ReportData) -> str:
     if "score_low" not in data.ranking:
         return ""
-    return "Intervals hold at the chosen time and are hidden at others. "
+    n_deviating = data.model.path_.active_count(data.model.t_)[0]
+    meaning = text(interval_meaning(data.votes.n_annotators, n_deviating))
+    return f"{meaning} They hold at the chosen time and are hidden at others. "
 
 
 def search_box(table: str, words: str) -> str:

@@ -35,10 +35,8 @@ def simulate_paper(
     pair drawn anew, and chooses the left item with probability `F(margin)`, `F` the logistic
     (or normal) distribution function.
 
-    The sizes are those of the published code's data. Its densities, scales and range of `N_u`
-    were inferred from those data, where 39 % of xi and 38 % of gamma are not zero, with
-    standard deviations 1.00 and 1.93, five of ten entries of eta are not zero, `N_u` runs
-    from 51 to 199, and choices follow the logistic curve.
+    The defaults are the settings of the published code, which draws a new simulation for each
+    repeat of Table 1.
 
     Parameters
     ----------
