@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from prefpath.asked import Asked, margins_at, votes_of_frame
+from prefpath.caveats import caveats
 from prefpath.diagnose import diagnose, personal_ranking
-from prefpath.errors import SettingError, VoteError, VoteWarning
+from prefpath.errors import SettingError, VoteWarning
 from prefpath.fit import Solver, solve
 from prefpath.frames import build_frame
 from prefpath.inference.columns import (
@@ -30,12 +30,11 @@ from prefpath.inference.intervals import CommonScores, Method, check_level, esti
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
-from prefpath.model.features import ItemFeatures, as_item_features
+from prefpath.model.features import as_item_features
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.predict import Comparisons, state_margins
 from prefpath.selection.criteria import Criterion, mismatch_ratio
 from prefpath.selection.cross_validation import (
     CrossValidation,
@@ -48,9 +47,7 @@ from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.lbi import Common, Progress
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.check import check_choices
-from prefpath.votes.graph import connected_components, saw_one_order
-
-_VOTES_TO_MENTION = 10
+from prefpath.votes.graph import connected_components
 
 
 class PreferenceModel(BaseEstimator):  # type: ignore[misc]
@@ -189,27 +186,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         model has not seen gets the common score; an item it has not seen needs features.
         """
         check_is_fitted(self)
-        if isinstance(X, Votes):
-            frame: dict[str, Any] = {
-                "annotator": X.annotators[X.annotator],
-                "left": X.items[X.left],
-                "right": X.items[X.right],
-            }
-            return self._margins(frame, X.position_known)
-        table = _table(X)
-        for column in ("left", "right"):
-            if column not in table.columns:
-                raise VoteError(
-                    f"the comparisons have no column {column!r}",
-                    expected="columns left, right and, where known, annotator",
-                )
-        wanted = {"annotator": self.group or "annotator", "left": "left", "right": "right"}
-        frame = {
-            name: table[column].to_numpy()
-            for name, column in wanted.items()
-            if column in table.columns
-        }
-        return self._margins(frame, np.ones(len(table), dtype=bool))
+        asked = Asked.of(X, self.group)
+        return margins_at(asked, self.path_, self.t_, self.votes_, self.features_)
 
     def predict(self, X: Any) -> Floats:
         """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
@@ -343,7 +321,11 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         """Common scores at the chosen time with their covariance; None for too many items."""
         check_is_fitted(self)
         if len(self.votes_.items) > MOST_COEFFICIENTS and interval == "sandwich":
-            _warn(f"more than {MOST_COEFFICIENTS:,} items: their intervals are not computed")
+            warnings.warn(
+                f"more than {MOST_COEFFICIENTS:,} items: their intervals are not computed",
+                VoteWarning,
+                stacklevel=2,
+            )
             return None
         key = (self.t_, interval, n_resamples, self.random_state)
         if self._common_key != key:
@@ -395,22 +377,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             return X
         if y is None:
             return read_votes(X, group=self.group)
-        table = _table(X)
-        library = nw.get_native_namespace(table).__name__
-        who = self.group or "annotator"
-        missing = [name for name in (who, "left", "right") if name not in table.columns]
-        if missing:
-            raise VoteError(
-                f"X has no column {missing[0]!r}", expected=f"columns {who}, left and right"
-            )
-        votes = Votes.from_arrays(
-            table[who].to_numpy(),
-            table["left"].to_numpy(),
-            table["right"].to_numpy(),
-            np.asarray(y),
-            sample_weight,
-        )
-        return replace(votes, frame_library=library)
+        return votes_of_frame(X, y, sample_weight, self.group)
 
     def _problem(self) -> Problem:
         features = None if self.features_ is None else self.features_.of(self.votes_.items)
@@ -453,87 +420,10 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         return make_folds(self.votes_, self.cv, over=self.cv_over, random_state=self.random_state)
 
     def _say_what_cannot_be_known(self) -> None:
-        votes = self.votes_
-        n_components = int(self.component_.max()) + 1
-        if n_components > 1 and self.features is None:
-            _warn(
-                f"the items fall into {n_components} groups that were never compared with each "
-                "other: ranks hold within a group only (column component of the ranking)"
-            )
-        if votes.n_annotators == 1:
-            _warn("there is one annotator: nobody to differ from; read the common ranking only")
-        if self.position_bias and not votes.position_known.any():
-            _warn("left and right are unknown in these votes: no position bias is estimated")
-        elif self.position_bias:
-            busy = votes.annotator_weight >= _VOTES_TO_MENTION
-            one = np.flatnonzero(saw_one_order(votes) & busy)
-            if len(one):
-                names = ", ".join(str(votes.annotators[u]) for u in one[:3])
-                _warn(
-                    f"{len(one)} annotators ({names}{', ...' if len(one) > 3 else ''}) saw every "
-                    "item on one side only: the votes alone cannot tell their position bias "
-                    "from their taste"
-                )
-
-    def _margins(self, frame: dict[str, Any], position_known: Any) -> Floats:
-        items = _Lookup(self.votes_.items)
-        left, right = items.codes(frame["left"]), items.codes(frame["right"])
-        theta, features = self.path_.scores(self.t_), self.path_.features
-        if (left < 0).any() or (right < 0).any():
-            left, right, theta, features = self._with_new_items(frame, left, right)
-        if "annotator" in frame:
-            annotator = _Lookup(self.votes_.annotators).codes(frame["annotator"])
-        else:
-            annotator = np.full(len(left), -1)
-        asked = Comparisons(annotator, left, right, position_known)
-        return state_margins(
-            asked,
-            theta=theta,
-            deviation=self.path_.deviation(self.t_),
-            bias=self.path_.position_bias(self.t_),
-            common_bias=self.path_.common_position_at(self.t_),
-            features=features,
-        )
-
-    def _with_new_items(
-        self, frame: dict[str, Any], left: Any, right: Any
-    ) -> tuple[Any, Any, Floats, Floats]:
-        """Codes, scores and features over all items the feature table knows."""
-        known: ItemFeatures | None = self.features_
-        table = _Lookup(self.votes_.items if known is None else known.items)
-        left, right = table.codes(frame["left"]), table.codes(frame["right"])
-        unknown = (left < 0) | (right < 0)
-        if known is None or unknown.any():
-            side = "left" if unknown.any() and left[unknown.argmax()] < 0 else "right"
-            raise VoteError(
-                f"item {frame[side][unknown.argmax()]!r} is not in the fitted votes",
-                rows=np.flatnonzero(unknown) + 1,
-                expected="an item of the votes, or one whose features are known",
-                remedy="fit with features=... that describe the new items too",
-            )
-        return left, right, known.matrix @ self.path_.common_at(self.t_), known.matrix
-
-
-def _table(X: Any) -> Any:
-    try:
-        return nw.from_native(X, eager_only=True)
-    except TypeError as error:
-        raise VoteError(
-            f"X is {type(X).__name__}",
-            expected="Votes, or a data frame with columns annotator, left and right",
-        ) from error
-
-
-class _Lookup:
-    """Codes of labels; -1 for a label that is not there."""
-
-    def __init__(self, labels: Any) -> None:
-        self._code = {label: code for code, label in enumerate(labels.tolist())}
-
-    def codes(self, labels: Any) -> Any:
-        values = np.asarray(labels).tolist()
-        return np.array([self._code.get(label, -1) for label in values], dtype=np.int64)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, VoteWarning, stacklevel=4)
+        for sentence in caveats(
+            self.votes_,
+            self.component_,
+            has_features=self.features is not None,
+            position_bias=self.position_bias,
+        ):
+            warnings.warn(sentence, VoteWarning, stacklevel=3)

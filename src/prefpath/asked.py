@@ -1,0 +1,140 @@
+"""What users hand to a model, by their labels: votes to learn from, comparisons to predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prefpath.errors import VoteError
+from prefpath.model.design import Floats, Ints
+from prefpath.model.features import ItemFeatures
+from prefpath.path import Path
+from prefpath.predict import Comparisons, state_margins
+from prefpath.votes import Votes
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Comparisons by labels; without annotators they are a stranger's."""
+
+    annotator: NDArray[Any] | None
+    left: NDArray[Any]
+    right: NDArray[Any]
+    position_known: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, X: Any, group: str | None) -> Asked:
+        """Comparisons from votes, or from a frame of left, right and, where known, annotator."""
+        if isinstance(X, Votes):
+            who, left, right = X.annotators[X.annotator], X.items[X.left], X.items[X.right]
+            return cls(who, left, right, X.position_known)
+        table = _as_table(X)
+        for column in ("left", "right"):
+            if column not in table.columns:
+                raise VoteError(
+                    f"the comparisons have no column {column!r}",
+                    expected="columns left, right and, where known, annotator",
+                )
+        who_column = group or "annotator"
+        return cls(
+            table[who_column].to_numpy() if who_column in table.columns else None,
+            table["left"].to_numpy(),
+            table["right"].to_numpy(),
+            np.ones(len(table), dtype=bool),
+        )
+
+
+def votes_of_frame(
+    X: Any, y: ArrayLike, sample_weight: ArrayLike | None, group: str | None
+) -> Votes:
+    """Votes from a frame of comparisons and their choices; tables go back in the same library."""
+    table = _as_table(X)
+    who = group or "annotator"
+    missing = [name for name in (who, "left", "right") if name not in table.columns]
+    if missing:
+        raise VoteError(
+            f"X has no column {missing[0]!r}", expected=f"columns {who}, left and right"
+        )
+    votes = Votes.from_arrays(
+        table[who].to_numpy(),
+        table["left"].to_numpy(),
+        table["right"].to_numpy(),
+        np.asarray(y),
+        sample_weight,
+    )
+    return replace(votes, frame_library=nw.get_native_namespace(table).__name__)
+
+
+def margins_at(
+    asked: Asked, path: Path, t: float, votes: Votes, features: ItemFeatures | None
+) -> Floats:
+    """Margin of each comparison at time t on a path.
+
+    An annotator without votes gets the common score; an item without votes needs features.
+    """
+    left, right = _codes(votes.items, asked.left), _codes(votes.items, asked.right)
+    theta, matrix = path.scores(t), path.features
+    if (left < 0).any() or (right < 0).any():
+        known = _of_all_described(asked, features, votes)
+        left, right, matrix = known.left, known.right, known.matrix
+        theta = matrix @ path.common_at(t)
+    annotator = np.full(len(left), -1)
+    if asked.annotator is not None:
+        annotator = _codes(votes.annotators, asked.annotator)
+    return state_margins(
+        Comparisons(annotator, left, right, asked.position_known),
+        theta=theta,
+        deviation=path.deviation(t),
+        bias=path.position_bias(t),
+        common_bias=path.common_position_at(t),
+        features=matrix,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Described:
+    """Codes among all items that have features, and these."""
+
+    left: Ints
+    right: Ints
+    matrix: Floats
+
+
+def _of_all_described(asked: Asked, features: ItemFeatures | None, votes: Votes) -> _Described:
+    items = votes.items if features is None else features.items
+    left, right = _codes(items, asked.left), _codes(items, asked.right)
+    unknown = (left < 0) | (right < 0)
+    if features is None or unknown.any():
+        raise VoteError(
+            f"item {_first_unknown(asked, left, unknown)!r} is not in the fitted votes",
+            rows=np.flatnonzero(unknown) + 1,
+            expected="an item of the votes, or one whose features are known",
+            remedy="fit with features=... that describe the new items too",
+        )
+    return _Described(left, right, features.matrix)
+
+
+def _first_unknown(asked: Asked, left: Ints, unknown: NDArray[np.bool_]) -> Any:
+    row = int(unknown.argmax())
+    return (asked.left if left[row] < 0 else asked.right)[row]
+
+
+def _as_table(X: Any) -> Any:
+    try:
+        return nw.from_native(X, eager_only=True)
+    except TypeError as error:
+        raise VoteError(
+            f"X is {type(X).__name__}",
+            expected="Votes, or a data frame with columns annotator, left and right",
+        ) from error
+
+
+def _codes(labels: NDArray[Any], asked: NDArray[Any]) -> Ints:
+    """Codes of labels; -1 for a label that is not there."""
+    code = {label: k for k, label in enumerate(labels.tolist())}
+    values = np.asarray(asked).tolist()
+    return np.array([code.get(label, -1) for label in values], dtype=np.int64)
