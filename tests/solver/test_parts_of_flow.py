@@ -28,10 +28,7 @@ def rkc(f: Any, y: np.ndarray, h: float, n_stages: int) -> np.ndarray:
     older, newer = y.copy(), y + rule.first * h * f0
     for j in range(2, n_stages + 1):
         out = np.empty_like(y)
-        next_stage(
-            out, y, newer, older, f(newer), f0,
-            rule.mu[j], rule.nu[j], rule.mu_tilde[j], rule.gamma_tilde[j], h,
-        )  # fmt: skip
+        next_stage(out, y, newer, older, f(newer), f0, rule, j, h)
         older, newer = newer, out
     return newer
 

@@ -25,7 +25,7 @@ from prefpath.solver.kernels import (
     vote_pull,
 )
 from prefpath.solver.pool import Pool, PoolIndex, pool_gradient
-from prefpath.solver.rkc import next_stage
+from prefpath.solver.rkc import Chebyshev, next_stage
 
 
 class Active(NamedTuple):
@@ -90,21 +90,24 @@ def common_slope(
         f[n_common] = factor * sideways
 
 
+class Equation(NamedTuple):
+    """What y' depends on beside y; `bias_at` is the place of the common bias in y, or -1."""
+
+    bias_at: int
+    active: Active
+    pairs: PoolIndex
+    pool: Pool
+    design: Design
+    target: Target
+    rule: Rule
+    theta: Floats
+    scratch: Scratch
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def evaluate_serial(
-    y: Floats,
-    f: Floats,
-    bias_at: int,
-    active: Active,
-    index: PoolIndex,
-    pool: Pool,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    theta: Floats,
-    scratch: Scratch,
-) -> None:
-    """y' at y, in one thread; `bias_at` is the place of the common bias in y, or -1."""
+def evaluate_serial(y: Floats, f: Floats, equation: Equation) -> None:
+    """y' at y, in one thread."""
+    bias_at, active, index, pool, design, target, rule, theta, scratch = equation
     common_scores(y, design, theta)
     common_bias = y[bias_at] if bias_at >= 0 else 0.0
     scratch.item_pull[:] = 0.0
@@ -117,32 +120,14 @@ def evaluate_serial(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rkc_stages_serial(
-    y0: Floats,
-    f0: Floats,
-    step: float,
-    first: float,
-    mu: Floats,
-    nu: Floats,
-    mu_tilde: Floats,
-    gamma_tilde: Floats,
-    bias_at: int,
-    active: Active,
-    index: PoolIndex,
-    pool: Pool,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    theta: Floats,
-    scratch: Scratch,
+    y0: Floats, f0: Floats, step: float, rule: Chebyshev, equation: Equation
 ) -> Floats:
     """All stages of one step in one call."""
     older = y0.copy()
-    newer = y0 + first * step * f0
+    newer = y0 + rule.first * step * f0
     f = np.empty_like(y0)
-    for j in range(2, len(mu)):
-        evaluate_serial(
-            newer, f, bias_at, active, index, pool, design, target, rule, theta, scratch
-        )
-        next_stage(older, y0, newer, older, f, f0, mu[j], nu[j], mu_tilde[j], gamma_tilde[j], step)
+    for j in range(2, len(rule.mu)):
+        evaluate_serial(newer, f, equation)
+        next_stage(older, y0, newer, older, f, f0, rule, j, step)
         older, newer = newer, older
     return newer

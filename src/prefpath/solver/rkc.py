@@ -76,16 +76,14 @@ def next_stage(
     y2: Floats,
     f1: Floats,
     f0: Floats,
-    mu: float,
-    nu: float,
-    mu_tilde: float,
-    gamma_tilde: float,
+    rule: Chebyshev,
+    j: int,
     step: float,
 ) -> None:
     """Stage j from stages j - 1 (`y1`, with slope `f1`) and j - 2 (`y2`); `out` may be `y2`."""
+    mu, nu = rule.mu[j], rule.nu[j]
     rest = 1.0 - mu - nu
-    mu_tilde *= step
-    gamma_tilde *= step
+    mu_tilde, gamma_tilde = step * rule.mu_tilde[j], step * rule.gamma_tilde[j]
     for k in range(len(out)):
         out[k] = rest * y0[k] + mu * y1[k] + nu * y2[k] + mu_tilde * f1[k] + gamma_tilde * f0[k]
 

@@ -11,6 +11,7 @@ from numba import njit
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import (
+    Equation,
     active_gradient,
     common_slope,
     evaluate_serial,
@@ -99,37 +100,11 @@ class Slope:
         rule = chebyshev(n_stages)
         if self.minimiser is None and self._moments is None and not self._large:
             self.work.evaluations += n_stages - 1
-            return rkc_stages_serial(
-                y0,
-                f0,
-                step,
-                *rule,
-                self.bias_at,
-                self.crowd.active,
-                self.crowd.index,
-                self.crowd.pool,
-                self.problem.design,
-                self.problem.target,
-                self.rule,
-                self.theta,
-                self._scratch_of(0),
-            )
+            return rkc_stages_serial(y0, f0, step, rule, self._equation())
         older, newer = y0.copy(), y0 + rule.first * step * f0
         for j in range(2, n_stages + 1):
             f = self.at(newer)
-            next_stage(
-                older,
-                y0,
-                newer,
-                older,
-                f,
-                f0,
-                rule.mu[j],
-                rule.nu[j],
-                rule.mu_tilde[j],
-                rule.gamma_tilde[j],
-                step,
-            )
+            next_stage(older, y0, newer, older, f, f0, rule, j, step)
             older, newer = newer, older
         return newer
 
@@ -250,9 +225,10 @@ class Slope:
         if self._large:
             self._evaluate_in_chunks(y, f)
             return
-        evaluate_serial(
-            y,
-            f,
+        evaluate_serial(y, f, self._equation())
+
+    def _equation(self) -> Equation:
+        return Equation(
             self.bias_at,
             self.crowd.active,
             self.crowd.index,
