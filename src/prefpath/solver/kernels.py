@@ -129,24 +129,26 @@ def shrink_block(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+# Sums in any order: several products at once.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def own_scores(
     u: int, design: Design, theta: Floats, deviates: bool, coefficient: Floats, score: Floats
 ) -> None:
     """The scores annotator u gives to the items they have seen: common plus deviation."""
-    start, stop = design.seen[u], design.seen[u + 1]
-    for k in range(stop - start):
-        score[k] = theta[design.seen_item[start + k]]
+    features, seen = design.features, design.seen_item[design.seen[u] : design.seen[u + 1]]
     if not deviates:
-        return
-    if design.features.shape[0] == 0:
-        for k in range(stop - start):
-            score[k] += coefficient[k]
+        for k in range(len(seen)):
+            score[k] = theta[seen[k]]
+    elif features.shape[0] == 0:
+        for k in range(len(seen)):
+            score[k] = theta[seen[k]] + coefficient[k]
     else:
-        for k in range(stop - start):
-            row = design.features[design.seen_item[start + k]]
-            for d in range(len(row)):
-                score[k] += row[d] * coefficient[d]
+        for k in range(len(seen)):
+            item = np.uint32(seen[k])
+            total = theta[item]
+            for d in range(features.shape[1]):
+                total += features[item, d] * coefficient[d]
+            score[k] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -209,16 +211,17 @@ def add_to_items(u: int, design: Design, pull: Floats, item_pull: Floats) -> Non
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_to_block(u: int, design: Design, pull: Floats, factor: float, out: Floats, at: int) -> None:
     """`out[at:] += factor *` the gradient in u's coefficients."""
-    start, stop = design.seen[u], design.seen[u + 1]
-    if design.features.shape[0] == 0:
-        for k in range(stop - start):
-            out[at + k] += factor * pull[k]
+    features, seen = design.features, design.seen_item[design.seen[u] : design.seen[u + 1]]
+    if features.shape[0] == 0:
+        block = out[at : at + len(seen)]
+        for k in range(len(block)):
+            block[k] += factor * pull[k]
         return
-    for k in range(stop - start):
-        scaled = factor * pull[k]
-        row = design.features[design.seen_item[start + k]]
-        for d in range(len(row)):
-            out[at + d] += scaled * row[d]
+    block = out[at : at + features.shape[1]]
+    for k in range(len(seen)):
+        scaled, item = factor * pull[k], np.uint32(seen[k])
+        for d in range(len(block)):
+            block[d] += scaled * features[item, d]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
