@@ -108,7 +108,8 @@ class MultiLevel:
             features=features,
             cv_over=task.over,
             random_state=task.random_state,
-            **{"n_threads": 1, **self.settings},
+            # Rivals are tuned by what all are judged by: so are we.
+            **{"n_threads": 1, "criterion": "mismatch", **self.settings},
         )
         with warnings.catch_warnings():
             # What cannot be known is said once, by whoever compares, and not once a split.
