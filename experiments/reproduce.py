@@ -74,7 +74,11 @@ def reproduce_table(name: str, options: Options) -> None:
             f"{options.n_repeats} and {TABLES[name].t_ratio:g}",
             style="yellow",
         )
-    options.console.print(f"written to {options.out}/{stem}*", highlight=False)
+    minutes = sum(one.seconds for one in results.values()) / 60.0
+    options.console.print(
+        f"all repeats together: {minutes:.1f} processor minutes; written to {options.out}/{stem}*",
+        highlight=False,
+    )
 
 
 def reproduce_bias_table(name: str, options: Options) -> None:
