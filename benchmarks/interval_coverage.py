@@ -134,7 +134,9 @@ CROWDS = (
 )
 
 
-def repeat_once(crowd: Crowd, seed: int, n_resamples: int) -> dict[str, float]:
+def repeat_once(
+    crowd: Crowd, seed: int, n_resamples: int, balance: bool = True
+) -> dict[str, float]:
     """Shares of the truth that each kind of interval holds, in one draw of a crowd."""
     warnings.simplefilter("ignore", VoteWarning)
     drawn = crowd.draw(seed)
@@ -145,10 +147,12 @@ def repeat_once(crowd: Crowd, seed: int, n_resamples: int) -> dict[str, float]:
         n_times=10,
         t_ratio=crowd.t_ratio,
         cv=3,
-        criterion="log-loss",
+        balance=balance,
         n_threads=1,
     ).fit(drawn.votes)
-    problem = Problem.build(drawn.votes, features=drawn.features, common_position=position)
+    problem = Problem.build(
+        drawn.votes, features=drawn.features, common_position=position, balance=balance
+    )
     component = connected_components(drawn.votes)
     ours = estimate_common(problem, model.path_, model.t_, component).about_average()
     truth = drawn.scores - drawn.scores.mean()
@@ -263,9 +267,9 @@ def _fit_chances(chance: np.ndarray, phi: np.ndarray) -> np.ndarray:
     return score - score.mean()
 
 
-def _job(arguments: tuple[int, int, int]) -> dict[str, float]:
-    which, seed, n_resamples = arguments
-    return repeat_once(CROWDS[which], seed, n_resamples)
+def _job(arguments: tuple[int, int, int, bool]) -> dict[str, float]:
+    which, seed, n_resamples, balance = arguments
+    return repeat_once(CROWDS[which], seed, n_resamples, balance)
 
 
 def main() -> None:
@@ -276,6 +280,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--crowds", type=int, nargs="*", help="numbers of crowds, from 0")
     parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--plain", action="store_true", help="a penalty that is not balanced")
     asked = parser.parse_args()
     repetitions = 10 if asked.quick else asked.repetitions
     which = asked.crowds or ([0, 3] if asked.quick else list(range(len(CROWDS))))
@@ -284,7 +289,9 @@ def main() -> None:
     with ProcessPoolExecutor(asked.processes) as pool:
         for number in which:
             start = time.perf_counter()
-            results = list(pool.map(_job, [(number, seed, asked.resamples) for seed in seeds]))
+            results = list(
+                pool.map(_job, [(number, seed, asked.resamples, not asked.plain) for seed in seeds])
+            )
             print(_lines(CROWDS[number], results, time.perf_counter() - start), flush=True)
 
 

@@ -356,9 +356,21 @@ class TestChoiceOfTime:
 
     def test_the_same_path_as_fit_path(self, columns):
         votes = Votes.from_arrays(**columns)
-        model = PreferenceModel(cv=0, loss="linear", t_ratio=10.0, n_times=9).fit(votes)
-        path = fit_path(votes, loss="linear", t_ratio=10.0, n_times=9)
-        np.testing.assert_array_equal(model.path_.common, path.common)
+        how = {"loss": "linear", "t_ratio": 10.0, "n_times": 9}
+        for balance in (False, True):
+            model = PreferenceModel(cv=0, balance=balance, **how).fit(votes)
+            path = fit_path(votes, balance=balance, **how)
+            np.testing.assert_array_equal(model.path_.common, path.common)
+
+    def test_the_penalty_is_balanced_unless_the_crowd_is_large(self, columns, monkeypatch):
+        votes = Votes.from_arrays(**columns)
+        model = PreferenceModel(cv=0, t_ratio=3.0, n_times=4)
+        assert model.fit(votes).balanced_
+        assert not PreferenceModel(cv=0, t_ratio=3.0, n_times=4, balance=False).fit(votes).balanced_
+        monkeypatch.setattr("prefpath.estimators._BALANCED_UP_TO", votes.n_votes - 1)
+        assert not model.fit(votes).balanced_
+        with pytest.raises(SettingError, match="True, False or auto"):
+            PreferenceModel(balance="often").fit(votes)
 
     @pytest.mark.parametrize("solver", ["flow", "lbi"])
     def test_both_solvers_cross_validate(self, columns, solver):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,16 +49,22 @@ from prefpath.votes import Votes, read_votes
 from prefpath.votes.check import check_choices
 from prefpath.votes.graph import connected_components
 
+_BALANCED_UP_TO = 200_000
+
 
 class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
     ----------
-    loss, penalty, position_bias, common_position, kappa, balance, solver, common, n_times, t_ratio
+    loss, penalty, position_bias, common_position, kappa, solver, common, n_times, t_ratio
         As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
         held-out error has clearly stopped improving (the best time lies a factor of four back)
         or everybody is in.
+    balance : bool or "auto"
+        Whether the penalty grows with the root of an annotator's votes, so that who votes a lot
+        does not pop up first for that alone. "auto" does so up to 200,000 votes: beyond, nearly
+        everybody pops up at nearly the same time, and a path takes much longer.
     features : array, frame or ItemFeatures, optional
         Features of the items: an array in the order of the votes' items, or a table with a
         column "item" (which may know items nobody has compared yet: they can be predicted).
@@ -85,6 +91,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     cv_ : CrossValidation or None
     t_ : float
         The time chosen.
+    balanced_ : bool
+        Whether the penalty was balanced by activity.
     n_features_in_ : int
         Number of item features (only with features).
 
@@ -106,7 +114,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         position_bias: bool = True,
         common_position: bool = False,
         kappa: float = 20.0,
-        balance: bool = False,
+        balance: bool | Literal["auto"] = "auto",
         group: str | None = None,
         solver: Solver = "flow",
         common: Common = "flow",
@@ -163,6 +171,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             self.n_features_in_ = self.features_.matrix.shape[1]
         elif hasattr(self, "n_features_in_"):
             del self.n_features_in_  # of an earlier fit
+        self.balanced_ = self._balance()
         self.component_ = connected_components(self.votes_)
         self._say_what_cannot_be_known()
         self.path_, self.cv_ = self._follow(self._problem(), progress)
@@ -389,8 +398,15 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             position_bias=self.position_bias and bool(self.votes_.position_known.any()),
             common_position=self.common_position,
             kappa=self.kappa,
-            balance=self.balance,
+            balance=self.balanced_,
         )
+
+    def _balance(self) -> bool:
+        if self.balance == "auto":
+            return self.votes_.n_votes <= _BALANCED_UP_TO
+        if not isinstance(self.balance, bool | np.bool_):
+            raise SettingError(f"balance is {self.balance!r}", expected="True, False or auto")
+        return bool(self.balance)
 
     def _follow(
         self, problem: Problem, progress: Progress | None

@@ -12,6 +12,7 @@ import pytest
 
 from prefpath import PreferenceModel, SettingError, Votes
 from prefpath.errors import MissingExtra
+from prefpath.leaderboard import interval_meaning
 from prefpath.report import downloads, write_report
 from prefpath.report.data import Certainty, Limits, gather
 from prefpath.report.downloads import download_link
@@ -60,16 +61,23 @@ def test_the_page_contains_no_address_but_those_inside_bokeh(report):
     assert "default-src 'none'" in ours
 
 
-def test_the_page_says_what_its_intervals_are_about(report, data):
-    assert "for the ranking most of them follow." in report.read_text(encoding="utf-8")
+def test_the_page_says_what_its_intervals_are_about(report, data, model):
+    n_deviating = model.path_.active_count(model.t_)[0]
+    assert interval_meaning(30, n_deviating) in report.read_text(encoding="utf-8")
     without = {name: values for name, values in data.ranking.items() if name != "score_low"}
-    assert "ranking most of them follow" not in render(replace(data, ranking=without), "t")
+    assert "Intervals include" not in render(replace(data, ranking=without), "t")
 
 
 def test_what_a_personal_part_is_worth_is_said_in_votes_predicted_wrong(data):
     assert data.journey.criterion == "log-loss"
-    words = _words(" ".join(answers(data)[1].sentences))
-    assert re.search(r"\d+\.\d\s% of held-out votes are predicted wrong, against", words)
+    better, same = np.full(len(data.journey.times), 0.25), np.full(len(data.journey.times), 0.3)
+    better[0] = 0.3
+    for wrong, expected in (
+        (better, r"25\.0\s% of held-out votes are predicted wrong, against 30\.0\s%"),
+        (same, r"does not help to predict new votes \(30\.0\s% wrong"),
+    ):
+        told = replace(data, journey=replace(data.journey, wrong=wrong))
+        assert re.search(expected, _words(" ".join(answers(told)[1].sentences)))
 
 
 def test_the_same_model_gives_the_same_words(model, data):

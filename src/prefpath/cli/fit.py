@@ -48,11 +48,13 @@ def fit(
         typer.Option(help="Whether all may share a position effect.", rich_help_panel=_MODEL),
     ] = False,
     balance: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            help="Whether heavy voters enter no sooner for voting a lot.", rich_help_panel=_MODEL
+            help="Whether heavy voters enter no sooner for voting a lot.  "
+            "[default: up to 200,000 votes]",
+            rich_help_panel=_MODEL,
         ),
-    ] = False,
+    ] = None,
     kappa: Annotated[
         float, typer.Option(help="Larger is less biased.", rich_help_panel=_MODEL)
     ] = 20.0,
@@ -118,7 +120,7 @@ def fit(
         features=features,
         position_bias=position_bias,
         common_position=common_position,
-        balance=balance,
+        balance="auto" if balance is None else balance,
         kappa=kappa,
         cv=cv,
         criterion=criterion,  # type: ignore[arg-type]
@@ -187,6 +189,7 @@ def as_json(
     """Everything a fit says, for machines."""
     return {
         "t": model.t_,
+        "balanced": model.balanced_,
         **_held_out(model),
         "intervals": (
             interval_meaning(model.votes_.n_annotators, model.path_.active_count(model.t_)[0])

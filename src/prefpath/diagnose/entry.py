@@ -138,7 +138,7 @@ def _path_of_copy(model: PreferenceModel, votes: Votes, kind: Kind) -> Floats:
         position_bias=model.position_bias and bool(votes.position_known.any()),
         common_position=model.common_position,
         kappa=model.kappa,
-        balance=model.balance,
+        balance=model.balanced_,
         solver=model.solver,
         common=model.common,
         step=path.step,
