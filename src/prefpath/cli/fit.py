@@ -50,8 +50,8 @@ def fit(
     balance: Annotated[
         bool | None,
         typer.Option(
-            help="Whether heavy voters enter no sooner for voting a lot.  "
-            "[default: up to 200,000 votes]",
+            help="Whether heavy voters enter no sooner for voting a lot.",
+            show_default="up to 200,000 votes",
             rich_help_panel=_MODEL,
         ),
     ] = None,
