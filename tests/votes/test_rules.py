@@ -239,3 +239,16 @@ def many_votes(weighted: bool) -> pd.DataFrame:
         }
     )
     return frame.assign(weight=[0.25 * (i % 9) for i in range(n)]) if weighted else frame
+
+
+def test_winners_by_name_are_told_how_to_be_read(tmp_path):
+    """Columns of nobody's dialect, and a verdict that names the item which won."""
+    path = tmp_path / "survey.csv"
+    path.write_text("user,a,b,winner\nann,x,y,x\nbob,y,x,x\n", encoding="utf-8")
+    columns = {"annotator": "user", "left": "a", "right": "b", "choice": "winner"}
+    with pytest.raises(VoteError, match="--left, --right, --choice and --annotator"):
+        read_votes(path)
+    with pytest.raises(VoteError, match='dialect="crowdkit" reads them'):
+        read_votes(path, **columns)
+    votes = read_votes(path, dialect="crowdkit", **columns)
+    assert sorted(votes.choice) == [-1.0, 1.0]

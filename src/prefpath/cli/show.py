@@ -94,8 +94,9 @@ def held_out(model: PreferenceModel) -> str:
         errors += f", log-loss {found.mean[chosen]:.4f},"
         alone += f", {found.mean[0]:.4f}"
     return (
-        f"{errors} at t = {model.t_:.4g} (one common ranking: {alone}), where {deviating:,} "
-        f"annotators have a taste of their own and {leaning:,} a position bias."
+        f"{errors} at t = {model.t_:.4g} (one common ranking: {alone}). Annotators who have a "
+        f"taste of their own there: {deviating:,} of {model.votes_.n_annotators:,}; a position "
+        f"bias: {leaning:,}."
     )
 
 

@@ -137,7 +137,8 @@ def _check_unknown(database: Database, relation: Relation, unknown: Mapping[str,
         f"{', ...' if len(words) > _MOST_WORDS_NAMED else ''}",
         rows=_rows(database, relation, is_unknown, n_bad),
         expected="1, -1, 0, a finite strength, or the words of a known dialect (docs/reading.md)",
-        remedy='correct these labels, or drop the rows with unknown="drop"',
+        remedy='correct these labels, or drop the rows with unknown="drop"; where they name the '
+        'item that won, dialect="crowdkit" reads them (on the command line --unknown, --dialect)',
     )
 
 

@@ -139,7 +139,8 @@ def recognise(source: Source, key: str | None, roles: Roles) -> Dialect:
         f"{source.name} is not votes in {'any known shape' if key is None else f'the shape {key}'}"
         f": its columns are {_listed(source)}",
         expected=expected,
-        remedy="say which column is what: left, right, choice, annotator",
+        remedy="say which column is what: --left, --right, --choice and --annotator on the command "
+        'line, left="...", right="...", choice="...", annotator="..." in Python',
     )
 
 
