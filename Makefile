@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types unit browser golden figures tables benchmarks clean
+.PHONY: help demo test lint types unit coverage audit golden figures tables clean
+
+help:  ## What there is to make
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,25 +20,33 @@ demo: $(READY)  ## A small crowd with planted deviants, and whether they are fou
 
 test: lint types unit  ## Everything CI runs
 
-lint: $(READY)
+lint: $(READY)  ## Style, dead code, and that every layer imports only from those on its left
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/vulture
+	$(BIN)/lint-imports
 
-types: $(READY)
+types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(READY)
+unit: $(READY)  ## All tests, on two processes
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+coverage: $(READY)  ## All tests with the lines and branches they reach; kernels uncompiled (slow)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term-missing:skip-covered
+
+audit: $(READY)  ## Known weaknesses of the libraries installed (needs the network)
+	$(BIN)/python tools/audit.py
 
 golden: $(READY)  ## All golden paths of the published code, whole (minutes)
 	$(BIN)/python benchmarks/golden.py
 
 figures: $(READY)  ## All figures of the paper (needs PREFPATH_DATA or ../shared/data)
-	$(BIN)/python -m experiments.figures
+	$(BIN)/prefpath reproduce figures
 
 tables: $(READY)  ## All tables of the paper, 20 repeats each
 	$(BIN)/prefpath reproduce tables
 
-clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean:  ## Everything that was made, the environment, too
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prefpath.votes import ratings_to_votes as ratings_to_votes
     from prefpath.votes import read_votes as read_votes
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Names are imported when they are first used: reading a file need not wait for scikit-learn.
 _HOME = {

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
-from pathlib import Path
 
 import pytest
 from scipy.stats import binomtest
 
 from prefpath import PreferenceModel, VoteWarning, read_votes
 from prefpath.diagnose import diagnose, discover
+from prefpath.experiments import position_bias_tables
 
 
 @pytest.fixture(scope="module")
 def tables(data_dir):
-    file = Path(__file__).parents[2] / "experiments" / "position_bias_tables.py"
-    spec = importlib.util.spec_from_file_location("position_bias_tables", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return position_bias_tables
 
 
 def _diagnosis(file):
@@ -52,6 +47,6 @@ def test_two_crowd_workers_are_found(data_dir):
 @pytest.mark.parametrize("name", ["iqa", "worldcollege"])
 def test_the_papers_clickers_are_named(data_dir, tables, name):
     """All of the paper's ten but 320, who clicks 253 left and 324 right: early by activity."""
-    votes = read_votes(data_dir / tables.FILES[name])
+    votes = read_votes(data_dir / tables.FILES[name].name)
     named = {int(label) for label in discover(votes).who_leans}
     assert set(tables.PUBLISHED[name]) - named <= {320}

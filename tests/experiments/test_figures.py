@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.figure_kit import Figure, Finding, entry_order, fitted
-from experiments.figures import FIGURES, figures_of
-from experiments.movie_figures import FIRST_OCCUPATIONS, LAST_OCCUPATIONS, occupation
-from experiments.speed_up_figures import many_times, time_iterations
 from rich.console import Console
 
-from experiments import reproduce, speed_up_figures
 from prefpath import PreferenceModel, SettingError, fit_path, simulate_crowd
+from prefpath.experiments import reproduce, speed_up_figures
+from prefpath.experiments.figure_kit import Figure, Finding, entry_order, fitted
+from prefpath.experiments.figures import FIGURES, figures_of
+from prefpath.experiments.movie_figures import FIRST_OCCUPATIONS, LAST_OCCUPATIONS, occupation
+from prefpath.experiments.speed_up_figures import many_times, time_iterations
 from prefpath.model.problem import Problem
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -69,7 +69,7 @@ def test_the_page_has_every_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         plt.figure()
         return Finding(f"quick is {quick}", {"x": [1]})
 
-    from experiments import figures
+    from prefpath.experiments import figures
 
     two = (Figure("a", "one", draw, "1", "known"), Figure("b", "two", draw))
     monkeypatch.setattr(figures, "FIGURES", two)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiments.tables import OURS, OWN_FOUR, TABLES, PaperTable, Variant, bernoulli_split
 from rich.console import Console
 
-from experiments import report, reproduce, runner
 from prefpath import simulate_crowd
 from prefpath.compare import MultiLevel, Outcome, Summary
+from prefpath.experiments import report, reproduce, runner
+from prefpath.experiments.tables import OURS, OWN_FOUR, TABLES, PaperTable, Variant, bernoulli_split
 
 METHODS = ("borda", "hodgerank")
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,7 +46,8 @@ def reproduce(
     was. Data are read from the folder that PREFPATH_DATA names.
     """
     wanted = _expand(what)
-    experiments = _experiments()
+    from prefpath.experiments import reproduce as experiments
+
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar() as report:
         options = experiments.Options(
@@ -56,7 +55,7 @@ def reproduce(
             console=console,
             quick=quick,
             n_repeats=repeats,
-            methods=_methods(methods, experiments),
+            methods=_methods(methods),
             n_jobs=jobs,
             progress=report,
         )
@@ -78,28 +77,15 @@ def _expand(what: list[str]) -> list[str]:
     return list(wanted)
 
 
-def _methods(asked: str | None, experiments: Any) -> tuple[str, ...]:
+def _methods(asked: str | None) -> tuple[str, ...]:
+    from prefpath.experiments.reproduce import METHODS, OWN_FOUR
+
     if asked is None:
-        return tuple(experiments.METHODS)
+        return METHODS
     if asked == _OURS:
-        return tuple(experiments.OWN_FOUR)
+        return OWN_FOUR
     names = tuple(name.strip().lower() for name in asked.split(","))
     from prefpath.compare import find_contenders
 
     find_contenders(names)
     return names
-
-
-def _experiments() -> Any:
-    """The experiments are scripts beside the package's source, and not part of it."""
-    root = Path(__file__).resolve().parents[3]
-    for folder in (Path.cwd(), root):
-        if (folder / "experiments" / "reproduce.py").is_file():
-            if str(folder) not in sys.path:
-                sys.path.insert(0, str(folder))
-            return import_module("experiments.reproduce")
-    raise SettingError(
-        "the experiments are not installed with the package",
-        expected="a folder experiments in the current folder",
-        remedy="run this command in a clone of the project",
-    )

@@ -108,16 +108,6 @@ class ReportData:
     def n_annotators_shown(self) -> int:
         return len(self.annotator_codes)
 
-    @property
-    def item_labels(self) -> list[str]:
-        """Labels of the shown items, best first."""
-        return [str(label) for label in self.votes.items[self.item_codes]]
-
-    @property
-    def annotator_labels(self) -> list[str]:
-        """Labels of the shown annotators, the first to stand out first."""
-        return [str(label) for label in self.votes.annotators[self.annotator_codes]]
-
 
 def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> ReportData:
     """Ask a fitted model for everything the page shows."""

@@ -86,9 +86,3 @@ def next_stage(
     mu_tilde, gamma_tilde = step * rule.mu_tilde[j], step * rule.gamma_tilde[j]
     for k in range(len(out)):
         out[k] = rest * y0[k] + mu * y1[k] + nu * y2[k] + mu_tilde * f1[k] + gamma_tilde * f0[k]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def error_estimate(y0: Floats, y1: Floats, f0: Floats, f1: Floats, step: float, k: int) -> float:
-    """Estimated local error of entry k of a step from `y0` to `y1`."""
-    return 0.8 * (y0[k] - y1[k]) + 0.4 * step * (f0[k] + f1[k])

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from experiments.figure_kit import TITLES, Figure, Finding, without_features
 from prefpath import datasets, hodge_decompose, plots
+from prefpath.experiments.figure_kit import TITLES, Figure, Finding, without_features
 
 
 def position_clicks(name: str, quick: bool) -> Finding:

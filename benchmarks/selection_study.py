@@ -1,7 +1,7 @@
 """Where to stop: balance, criterion and rule, compared on held-out votes of real data.
 
-    python experiments/selection_study.py            # 20 splits: the tables of docs/selection.md
-    python experiments/selection_study.py --quick    # 3 splits of the smaller data
+    python benchmarks/selection_study.py            # 20 splits: the tables of docs/selection.md
+    python benchmarks/selection_study.py --quick    # 3 splits of the smaller data
 
 Each split holds 30 % of the votes out at random. On the others the path is fitted and t chosen
 by 5-fold cross-validation, for the penalty plain or balanced by activity, by mismatch or

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -11,10 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments import report
-from experiments.runner import Results, run_table
-from experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
 from prefpath.errors import SettingError
+from prefpath.experiments import report
+from prefpath.experiments.data import look_beside_the_clone
+from prefpath.experiments.runner import Results, run_table
+from prefpath.experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
 
 __all__ = ["METHODS", "OWN_FOUR", "Options", "reproduce"]
 
@@ -38,7 +38,7 @@ class Options:
 
 def reproduce(name: str, options: Options) -> None:
     """One table or figure of the paper."""
-    _look_beside_the_clone()
+    look_beside_the_clone()
     if name in TABLES:
         reproduce_table(name, options)
     elif name in BIAS_TABLES:
@@ -83,7 +83,7 @@ def reproduce_table(name: str, options: Options) -> None:
 
 def reproduce_bias_table(name: str, options: Options) -> None:
     """The ten annotators who first show a position bias, with their clicks."""
-    from experiments.position_bias_tables import top_ten
+    from prefpath.experiments.position_bias_tables import top_ten
 
     said = io.StringIO()
     with redirect_stdout(said):
@@ -97,7 +97,7 @@ def reproduce_figures(name: str, options: Options) -> None:
     """All figures, or the parts of the paper's figure of a number, each with its numbers."""
     import matplotlib
 
-    from experiments.figures import draw_figure, figures_of, write_page
+    from prefpath.experiments.figures import draw_figure, figures_of, write_page
 
     matplotlib.use("Agg")
     wanted = figures_of(name)
@@ -117,13 +117,6 @@ def reproduce_figures(name: str, options: Options) -> None:
     if options.quick:
         options.console.print("quick: paths to ratio 10, fewer repeats", style="yellow")
     options.console.print(f"written to {folder}", highlight=False)
-
-
-def _look_beside_the_clone() -> None:
-    """Where PREFPATH_DATA is not set, data may lie beside the clone, as tests expect them."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    if beside.is_dir():
-        os.environ.setdefault("PREFPATH_DATA", str(beside))
 
 
 def _say_if_likelihood_beats_linear(variant: Variant, results: Results, console: Console) -> None:

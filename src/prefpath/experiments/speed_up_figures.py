@@ -17,8 +17,8 @@ from functools import partial
 
 import numpy as np
 
-from experiments.figure_kit import Figure, Finding, as_known
 from prefpath import Votes, datasets, simulate_paper
+from prefpath.experiments.figure_kit import Figure, Finding, as_known
 from prefpath.model.design import Floats
 from prefpath.model.features import ItemFeatures
 from prefpath.model.problem import Problem

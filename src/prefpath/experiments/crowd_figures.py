@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
 
-from experiments.figure_kit import (
+from prefpath import PreferenceModel, plots
+from prefpath.experiments.figure_kit import (
     LOSSES,
     TITLES,
     Figure,
@@ -19,8 +21,7 @@ from experiments.figure_kit import (
     one_panel_a_loss,
     without_features,
 )
-from experiments.position_bias_tables import PUBLISHED, PUBLISHED_BRADLEY_TERRY
-from prefpath import PreferenceModel, plots
+from prefpath.experiments.position_bias_tables import PUBLISHED, PUBLISHED_BRADLEY_TERRY
 from prefpath.leaderboard import side_clicks
 
 N_MARKED = {"iqa": 10, "worldcollege": 9}  # as many as the paper marks
@@ -157,7 +158,7 @@ def _crowd_figures(name: str, numbers: Sequence[str], code: Sequence[str]) -> li
          "ones in blue"),
     )  # fmt: skip
     return [
-        Figure(f"{name}-{key}", f"{title}, {shows}", lambda quick, draw=draw: draw(name, quick),
+        Figure(f"{name}-{key}", f"{title}, {shows}", partial(draw, name),
                number, as_known(number, f"{words} (the authors' {script})"))
         for (key, shows, draw, words), number, script in zip(rows, numbers, code, strict=True)
     ]  # fmt: skip

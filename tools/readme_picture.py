@@ -1,6 +1,6 @@
 """The picture of the README: a simulated crowd, its paths and its leaderboard.
 
-python -m experiments.readme_picture        # writes docs/images/overview.png
+python tools/readme_picture.py        # writes docs/images/overview.png
 """
 
 from __future__ import annotations

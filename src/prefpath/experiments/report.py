@@ -11,9 +11,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from experiments.runner import Results
-from experiments.tables import OURS, PaperTable, Variant
 from prefpath.compare import Summary
+from prefpath.experiments.runner import Results
+from prefpath.experiments.tables import OURS, PaperTable, Variant
 
 
 @dataclass(frozen=True)

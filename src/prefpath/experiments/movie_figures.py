@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.figure_kit import (
+from prefpath import PreferenceModel, plots
+from prefpath.experiments.figure_kit import (
     AGES,
     OCCUPATIONS,
     Figure,
@@ -26,7 +27,6 @@ from experiments.figure_kit import (
     genres,
     movie_groups,
 )
-from prefpath import PreferenceModel, plots
 from prefpath.model.design import Floats
 from prefpath.plots.style import BLUE, PALE
 from prefpath.plots.tally import top_feature_shares
@@ -62,17 +62,24 @@ def genre_shares(scores: Floats, features: Floats, n_top: int) -> Floats:
     return mean / mean.sum()
 
 
+def genres_of(model: PreferenceModel) -> Floats:
+    """The genres of the movies a model was fitted with, one row a movie."""
+    features = model.path_.features
+    assert features is not None
+    return features
+
+
 def common_genres(quick: bool) -> Finding:
     """Share of the 50 movies everybody prefers that have a genre."""
-    path, t = movie_groups("occupation", quick).path_, movie_groups("occupation", quick).t_
-    shares = top_feature_shares(path.scores(t), path.features, N_TOP_COMMON)
+    model = movie_groups("occupation", quick)
+    shares = top_feature_shares(model.path_.scores(model.t_), genres_of(model), N_TOP_COMMON)
     return _bars({"common": shares}, "share of the movies that have the genre")
 
 
 def common_genre_marks(quick: bool) -> Finding:
     """The same as the share of all genre marks, as the authors' script counts."""
     model = movie_groups("occupation", quick)
-    shares = genre_shares(model.path_.scores(model.t_), model.path_.features, N_TOP_COMMON)
+    shares = genre_shares(model.path_.scores(model.t_), genres_of(model), N_TOP_COMMON)
     return _bars({"common": shares}, "share of all genres these movies have")
 
 
@@ -145,7 +152,7 @@ def occupation_genres(codes: Sequence[int], quick: bool) -> Finding:
     label = {int(str(own)): own for own in path.annotators}
     scores = {"common": path.scores(t)}
     scores |= {occupation(code): path.personal_scores(label[code], t) for code in codes}
-    shares = {name: top_feature_shares(each, path.features, N_TOP_COMMON)
+    shares = {name: top_feature_shares(each, genres_of(model), N_TOP_COMMON)
               for name, each in scores.items()}  # fmt: skip
     found = _bars(shares, "share of the movies that have the genre")
     moved = (
@@ -162,7 +169,7 @@ def age_genres(quick: bool) -> Finding:
     rows: list[tuple[str, str, float, float | None]] = []
     for code, published in enumerate(PUBLISHED_AGES, start=1):
         scores = path.personal_scores(label[code], t)
-        shares = genre_shares(scores, path.features, N_TOP_AGE)
+        shares = genre_shares(scores, genres_of(model), N_TOP_AGE)
         theirs = dict(published)
         for k in np.argsort(-shares, kind="stable")[:2]:
             rows.append((AGES[code - 1], names[k], float(shares[k]), theirs.get(names[k])))

@@ -1,18 +1,17 @@
 """Who leans to one side: the paper's two tables, nine LLM judges, and two crowd workers.
 
-    python experiments/position_bias_tables.py iqa            # paper: top ten of image quality
-    python experiments/position_bias_tables.py worldcollege   # paper: top ten of universities
-    python experiments/position_bias_tables.py judges         # gamma beside the swap counts
-    python experiments/position_bias_tables.py llmfao         # workers w20 and w32
+    python -m prefpath.experiments.position_bias_tables NAME
 
-Without a name: all four. Data are read from PREFPATH_DATA (default ../shared/data).
+iqa and worldcollege: the paper's top ten of image quality and of universities; judges: gamma
+beside the swap counts; llmfao: workers w20 and w32. Without a name: all four.
+
+Data are read from PREFPATH_DATA (in a clone, also from ../shared/data).
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import os
 import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -20,8 +19,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import binomtest
 
-from prefpath import PreferenceModel, Votes, VoteWarning, fit_path, read_votes
+from prefpath import PreferenceModel, Votes, VoteWarning, datasets, fit_path, read_votes
+from prefpath.datasets.fetch import find_file
 from prefpath.diagnose import diagnose
+from prefpath.experiments.data import look_beside_the_clone
 from prefpath.leaderboard import side_clicks
 
 LOSSES = ("linear", "bradley-terry", "thurstone-mosteller")
@@ -37,17 +38,17 @@ PUBLISHED_BRADLEY_TERRY = {
     "worldcollege": [268, 209, 156, 320, 87, 270, 267, 276, 166, 245],
 }
 FILES = {
-    "iqa": "iqa_ref1.csv",
-    "worldcollege": "worldcollege.csv",
-    "judges": "llm_position_bias.csv",
-    "llmfao": "llmfao_crowd.csv",
+    "iqa": datasets.IQA,
+    "worldcollege": datasets.WORLDCOLLEGE,
+    "judges": datasets.LLM_JUDGES,
+    "llmfao": datasets.LLMFAO,
 }
 
 
 def data_file(name: str) -> Path:
-    """The file of a data set, in the folder of the environment or beside the project."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return Path(os.environ.get("PREFPATH_DATA", beside)) / FILES[name]
+    """The file of a data set, with the contents it should have."""
+    look_beside_the_clone()
+    return find_file(FILES[name])
 
 
 def top_ten(name: str) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from experiments.tables import TABLES, PaperTable, Ties
 from prefpath.compare import Outcome
 from prefpath.compare.jobs import run_jobs
 from prefpath.compare.run import judge
+from prefpath.experiments.tables import TABLES, PaperTable, Ties
 
 FIELDS = ("method", "ties", "repeat", "mismatch", "log_loss", "seconds", "setting")
 

@@ -1,9 +1,9 @@
 """All figures of the paper, and a page that says what each shows and whether it agrees.
 
     prefpath reproduce figure7 --quick             # one of the paper's, by its number
-    python -m experiments.figures                  # all of them, into out/figures/
-    python -m experiments.figures iqa-paths losses # some of them
-    python -m experiments.figures --list
+    python -m prefpath.experiments.figures                  # all of them, into out/figures/
+    python -m prefpath.experiments.figures iqa-paths losses # some of them
+    python -m prefpath.experiments.figures --list
 
 Data come from PREFPATH_DATA, or from ../shared/data. We have not seen the paper's pictures. What
 its figures are is known from the scripts the authors published (github.com/yao-lab/TPAMI2018, one
@@ -14,16 +14,16 @@ tables and a draft of its text have.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from experiments.crowd_figures import CROWD_FIGURES
-from experiments.figure_kit import Figure, Finding
-from experiments.movie_figures import MOVIE_FIGURES
-from experiments.other_figures import OTHER_FIGURES
-from experiments.speed_up_figures import SPEED_UP_FIGURES
+from prefpath.experiments.crowd_figures import CROWD_FIGURES
+from prefpath.experiments.data import look_beside_the_clone
+from prefpath.experiments.figure_kit import Figure, Finding
+from prefpath.experiments.movie_figures import MOVIE_FIGURES
+from prefpath.experiments.other_figures import OTHER_FIGURES
+from prefpath.experiments.speed_up_figures import SPEED_UP_FIGURES
 from prefpath.export import write_table
 
 _PAPER = [one for one in (*MOVIE_FIGURES, *CROWD_FIGURES, *SPEED_UP_FIGURES) if one.number]
@@ -86,9 +86,7 @@ def main() -> None:
     if options.list:
         print("\n".join(f"{figure.name:22}{figure.title}" for figure in FIGURES))
         return
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    if beside.is_dir():
-        os.environ.setdefault("PREFPATH_DATA", str(beside))
+    look_beside_the_clone()
     import matplotlib
 
     matplotlib.use("Agg")
