@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types unit coverage audit golden figures tables clean
+.PHONY: help demo test lint types unit docs coverage audit golden figures tables clean
 
 help:  ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -18,7 +18,7 @@ $(READY): pyproject.toml
 demo: $(READY)  ## A small crowd with planted deviants, and whether they are found
 	$(BIN)/prefpath demo
 
-test: lint types unit  ## Everything CI runs
+test: lint types unit docs  ## Everything CI runs
 
 lint: $(READY)  ## Style, dead code, and that every layer imports only from those on its left
 	$(BIN)/ruff check .
@@ -31,6 +31,11 @@ types: $(READY)  ## mypy, strict
 
 unit: $(READY)  ## All tests, on two processes
 	$(BIN)/pytest -n 2 --dist loadgroup
+
+docs: $(READY)  ## The documentation site, into site/; warnings are errors, nothing is fetched
+	$(BIN)/python tools/sample_report.py docs/sample-report.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src
 
 coverage: $(READY)  ## All tests with the lines and branches they reach; kernels uncompiled (slow)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term-missing:skip-covered
@@ -48,5 +53,5 @@ tables: $(READY)  ## All tables of the paper, 20 repeats each
 	$(BIN)/prefpath reproduce tables
 
 clean:  ## Everything that was made, the environment, too
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site docs/sample-report.html .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
