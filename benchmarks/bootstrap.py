@@ -20,12 +20,12 @@ from checks import DATA, Check, print_checks
 from threadpoolctl import threadpool_limits
 
 from prefpath import Path, Votes, fit_path, read_votes, simulate_crowd
+from prefpath.fitted import Fitted
 from prefpath.inference.bootstrap import bootstrap_coefficients
 from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import Evidence, gather_evidence
 from prefpath.inference.sandwich import cluster_covariance
 from prefpath.model.problem import Problem
-from prefpath.votes.graph import connected_components
 
 _SECONDS = 10.0
 
@@ -60,8 +60,8 @@ def large(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
     votes = simulate_crowd(n_votes, n_annotators, n_items, seed=0).votes
     path = social_path(votes)
     problem = Problem.build(votes)
-    component = connected_components(votes)
-    evidence = gather_evidence(problem, path, float(path.times[0]), component)
+    fitted = Fitted.of(problem, path, float(path.times[0]))
+    evidence = gather_evidence(fitted)
     clustered = cluster_covariance(evidence)
     bootstrap_coefficients(evidence, clustered, n_resamples=20)
     watch = Watch()
@@ -69,7 +69,7 @@ def large(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
     # the fits would look dearer than they are.
     with threadpool_limits(1, user_api="blas"):
         for _ in range(3):
-            fresh = gather_evidence(problem, path, float(path.times[0]), component)
+            fresh = gather_evidence(fitted)
             fit_consensus(replace(fresh, coefficient=np.zeros(fresh.n_coefficients)))
     fits, fits_in_words = watch.read(times=10)
     tracemalloc.start()
@@ -91,8 +91,7 @@ def large(n_votes: int, n_annotators: int, n_items: int) -> list[Check]:
 
 
 def gather(votes: Votes, path: Path) -> Evidence:
-    t = float(path.times[-1])
-    return gather_evidence(Problem.build(votes), path, t, connected_components(votes))
+    return gather_evidence(Fitted.of(Problem.build(votes), path))
 
 
 def social_path(votes: Votes) -> Path:

@@ -36,16 +36,16 @@ from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
 from prefpath import PreferenceModel, VoteWarning, simulate_crowd
+from prefpath.fitted import Fitted
+from prefpath.inference import common_scores
 from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import gather_evidence
-from prefpath.inference.intervals import CommonScores, estimate_common
+from prefpath.inference.intervals import CommonScores
 from prefpath.inference.ranks import rank_intervals
 from prefpath.inference.sandwich import annotator_gradients, as_rows
-from prefpath.model.problem import Problem
 from prefpath.simulate.draw import Truth, draw_votes
 from prefpath.simulate.labels import make_labels
 from prefpath.simulate.simulation import Simulation
-from prefpath.votes.graph import connected_components
 
 LEVEL = 0.95
 SCORES = ("naive", "held", "sandwich", "bootstrap", "average")
@@ -150,14 +150,10 @@ def repeat_once(
         balance=balance,
         n_threads=1,
     ).fit(drawn.votes)
-    problem = Problem.build(
-        drawn.votes, features=drawn.features, common_position=position, balance=balance
-    )
-    component = connected_components(drawn.votes)
-    ours = estimate_common(problem, model.path_, model.t_, component).about_average()
+    ours = common_scores(model).about_average()
     truth = drawn.scores - drawn.scores.mean()
     error = ours.score - truth
-    naive, held = deviations_held(problem, model, component)
+    naive, held = deviations_held(model.fitted_)
     reach = norm.isf((1 - LEVEL) / 2)
     shares = {
         "slope": float(error @ truth / (truth @ truth)),
@@ -172,15 +168,7 @@ def repeat_once(
         **_ranks_held(ours, truth),
     }
     if n_resamples and seed % BOOTSTRAP_EVERY == 0:
-        again = estimate_common(
-            problem,
-            model.path_,
-            model.t_,
-            component,
-            method="bootstrap",
-            n_resamples=n_resamples,
-            n_threads=1,
-        )
+        again = common_scores(model, "bootstrap", n_resamples=n_resamples)
         shares["bootstrap"] = _held_by(again.about_average(), truth)
     return shares
 
@@ -217,11 +205,9 @@ def _position_held(model: PreferenceModel, truth: float) -> float:
     return float(effect["low"] <= truth <= effect["high"])
 
 
-def deviations_held(
-    problem: Problem, model: PreferenceModel, component: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def deviations_held(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors from the whole Hessian, unclustered and clustered, about the average."""
-    evidence = gather_evidence(problem, model.path_, model.t_, component)
+    problem, evidence = fitted.problem, gather_evidence(fitted)
     consensus = fit_consensus(evidence)
     gradient = as_rows(evidence, *annotator_gradients(evidence, consensus.coefficient))
     n = problem.votes.n_annotators

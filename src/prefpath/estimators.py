@@ -12,26 +12,26 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from prefpath.asked import Asked, margins_at, votes_of_frame
 from prefpath.caveats import caveats
+from prefpath.comparisons import LabelledComparisons, votes_of_frame
 from prefpath.diagnose import diagnose, personal_ranking
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.fit import Solver, solve
+from prefpath.fitted import Fitted
 from prefpath.frames import build_frame
-from prefpath.inference.columns import (
-    Anchor,
-    find_anchor,
-    interval_columns,
-    position_effect,
-    shown_scores,
+from prefpath.inference.board import (
+    IntervalSettings,
+    leaderboard_columns,
+    shared_position_effect,
+    win_probability,
 )
-from prefpath.inference.evidence import MOST_COEFFICIENTS
-from prefpath.inference.intervals import CommonScores, Method, check_level, estimate_common
+from prefpath.inference.columns import Anchor
+from prefpath.inference.common import common_scores
+from prefpath.inference.intervals import CommonScores, Method
 from prefpath.inference.scales import Scale
-from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
-from prefpath.model.features import as_item_features
-from prefpath.model.losses import Loss, as_loss
+from prefpath.model.features import ItemFeatures, as_item_features
+from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
 from prefpath.path import Path
@@ -47,6 +47,7 @@ from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.lbi import Common, Progress
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.check import check_choices
+from prefpath.votes.encode import CodeArray
 from prefpath.votes.graph import connected_components
 
 _BALANCED_UP_TO = 200_000
@@ -86,6 +87,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    fitted_ : Fitted
+        All of the below as one frozen value; what the rest of the package reads.
     votes_ : Votes
     path_ : Path
     cv_ : CrossValidation or None
@@ -93,6 +96,9 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         The time chosen.
     balanced_ : bool
         Whether the penalty was balanced by activity.
+    component_ : array (n_items,)
+        Group of each item; ranks hold within one.
+    features_ : ItemFeatures or None
     n_features_in_ : int
         Number of item features (only with features).
 
@@ -165,28 +171,76 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like, optional
             Weights, with `y`.
         """
-        self.votes_ = self._votes_of(X, y, sample_weight)
-        self.features_ = as_item_features(self.features, self.votes_.items)
-        if self.features_ is not None:
-            self.n_features_in_ = self.features_.matrix.shape[1]
-        elif hasattr(self, "n_features_in_"):
-            del self.n_features_in_  # of an earlier fit
-        self.balanced_ = self._balance()
-        self.component_ = connected_components(self.votes_)
-        self._say_what_cannot_be_known()
-        self.path_, self.cv_ = self._follow(self._problem(), progress)
-        self.t_ = float(self.path_.times[-1]) if self.cv_ is None else self.cv_.choose(self.rule)
+        votes = self._votes_of(X, y, sample_weight)
+        features = as_item_features(self.features, votes.items)
+        component = connected_components(votes)
+        self._say_what_cannot_be_known(votes, component)
+        balanced = self._balance(votes)
+        problem = self._problem(votes, features, balanced)
+        path, found = self._follow(problem, progress)
+        self.fitted_ = Fitted(
+            problem,
+            path,
+            float(path.times[-1]) if found is None else found.choose(self.rule),
+            component,
+            cross_validation=found,
+            item_features=features,
+            balanced=balanced,
+            common=self.common,
+            seed=self.random_state,
+            n_threads=self.n_threads,
+            settings=self.get_params(),
+        )
         self.classes_ = np.array([-1, 1])
-        self._common_key: Any = None
         return self
 
     def stop_at(self, t: float) -> PreferenceModel:
         """Stop at another time; everything the model says is then said at that time."""
         check_is_fitted(self)
-        if not (np.isfinite(t) and t > 0):
-            raise SettingError(f"t is {t}", expected="a time above 0")
-        self.t_ = float(t)
+        self.fitted_ = self.fitted_.at(t)
         return self
+
+    @property
+    def votes_(self) -> Votes:
+        """The votes it was fitted to."""
+        return self.fitted_.votes
+
+    @property
+    def path_(self) -> Path:
+        """The regularization path."""
+        return self.fitted_.path
+
+    @property
+    def cv_(self) -> CrossValidation | None:
+        """Held-out errors along the path."""
+        return self.fitted_.cross_validation
+
+    @property
+    def t_(self) -> float:
+        """The time at which everything is said."""
+        return self.fitted_.t
+
+    @property
+    def balanced_(self) -> bool:
+        """Whether the penalty was balanced by activity."""
+        return self.fitted_.balanced
+
+    @property
+    def component_(self) -> CodeArray:
+        """Group of each item; ranks hold within one."""
+        return self.fitted_.component
+
+    @property
+    def features_(self) -> ItemFeatures | None:
+        """Features of the items, if any."""
+        return self.fitted_.item_features
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of item features; only there with features."""
+        if self.fitted_.features is None:
+            raise AttributeError("the model was fitted without features")
+        return self.fitted_.features.shape[1]
 
     def decision_function(self, X: Any) -> Floats:
         """Margin of each comparison: above 0 the left item is expected to win.
@@ -195,8 +249,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         model has not seen gets the common score; an item it has not seen needs features.
         """
         check_is_fitted(self)
-        asked = Asked.of(X, self.group)
-        return margins_at(asked, self.path_, self.t_, self.votes_, self.features_)
+        return self.fitted_.margins(LabelledComparisons.of(X, self.group))
 
     def predict(self, X: Any) -> Floats:
         """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
@@ -204,7 +257,8 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability that the right and that the left item is chosen, in this order."""
-        left = as_loss(self.loss).probability(self.decision_function(X))
+        margin = self.decision_function(X)
+        left = self.fitted_.loss.probability(margin)
         return np.column_stack((1.0 - left, left))
 
     def score(
@@ -273,19 +327,11 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         n_resamples: int = 1_000,
     ) -> dict[str, Any]:
         """The leaderboard as columns."""
-        check_level(level)
-        code, value = find_anchor(self.votes_, anchor, scale)
-        bounds: dict[str, Any] = {}
-        if annotator is None:
-            scores = self.path_.scores(self.t_)
-            common = self.common_scores(interval, n_resamples) if interval else None
-            if common is not None:
-                bounds = interval_columns(common, level, scale, code, value)
-        else:
-            label = self.votes_.annotators[self.votes_.annotator_code(annotator)]
-            scores = self.path_.personal_scores(label, self.t_)
-        shown = shown_scores(scores, self.component_, scale, as_loss(self.loss), code, value)
-        return ranking_columns(self.votes_, scores, self.component_, shown=shown, intervals=bounds)
+        check_is_fitted(self)
+        settings = IntervalSettings(interval, level, n_resamples)
+        return leaderboard_columns(
+            self.fitted_, settings, annotator=annotator, scale=scale, anchor=anchor
+        )
 
     def win_probability(
         self,
@@ -298,27 +344,13 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     ) -> dict[str, float | None]:
         """Probability that an average annotator prefers `item` to `other`, with its interval."""
         check_is_fitted(self)
-        check_level(level)
-        a, b = self.votes_.item_code(item), self.votes_.item_code(other)
-        common = self.common_scores(interval, n_resamples)
-        if common is None:
-            margin = np.subtract(*self.path_.scores(self.t_)[[a, b]])
-            point = float(as_loss(self.loss).probability(margin))
-            return {"probability": point, "low": None, "high": None}
-        return common.win_probability(a, b, level)
+        settings = IntervalSettings(interval, level, n_resamples)
+        return win_probability(self.fitted_, item, other, settings)
 
     def position_effect(self, *, level: float = 0.95) -> dict[str, float | None]:
         """The position effect everybody shares: as logit, and as a chance at equal quality."""
         check_is_fitted(self)
-        check_level(level)
-        if not self.common_position:
-            raise SettingError(
-                "the model has no common position effect",
-                expected="a model fitted with common_position=True",
-            )
-        common = self.common_scores("sandwich")
-        point = self.path_.common_position_at(self.t_)
-        return position_effect(common, point, level, as_loss(self.loss))
+        return shared_position_effect(self.fitted_, level)
 
     def common_scores(
         self,
@@ -329,28 +361,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     ) -> CommonScores | None:
         """Common scores at the chosen time with their covariance; None for too many items."""
         check_is_fitted(self)
-        if len(self.votes_.items) > MOST_COEFFICIENTS and interval == "sandwich":
-            warnings.warn(
-                f"more than {MOST_COEFFICIENTS:,} items: their intervals are not computed",
-                VoteWarning,
-                stacklevel=2,
-            )
-            return None
-        key = (self.t_, interval, n_resamples, self.random_state)
-        if self._common_key != key:
-            self._common = estimate_common(
-                self._problem(),
-                self.path_,
-                self.t_,
-                self.component_,
-                method=interval,
-                n_resamples=n_resamples,
-                random_state=self.random_state,
-                n_threads=self.n_threads,
-                progress=progress,
-            )
-            self._common_key = key
-        return self._common
+        return common_scores(self, interval, n_resamples=n_resamples, progress=progress)
 
     def annotators(self, *, q: float = 0.1) -> Any:
         """Everything known of each annotator, as a frame in the user's own library.
@@ -364,7 +375,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
     def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
         """Everything known of each annotator, as columns; those who stand out first."""
         check_is_fitted(self)
-        return diagnose(self, q=q, seed=self.random_state or 0).columns()
+        return diagnose(self, q=q).columns()
 
     def personal(self, annotators: Any) -> Any:
         """The ranking of an annotator, or of several together, beside the common one."""
@@ -388,22 +399,21 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
             return read_votes(X, group=self.group)
         return votes_of_frame(X, y, sample_weight, self.group)
 
-    def _problem(self) -> Problem:
-        features = None if self.features_ is None else self.features_.of(self.votes_.items)
+    def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
         return Problem.build(
-            self.votes_,
+            votes,
             loss=self.loss,
             penalty=self.penalty,
-            features=features,
-            position_bias=self.position_bias and bool(self.votes_.position_known.any()),
+            features=None if features is None else features.of(votes.items),
+            position_bias=self.position_bias and bool(votes.position_known.any()),
             common_position=self.common_position,
             kappa=self.kappa,
-            balance=self.balanced_,
+            balance=balanced,
         )
 
-    def _balance(self) -> bool:
+    def _balance(self, votes: Votes) -> bool:
         if self.balance == "auto":
-            return self.votes_.n_votes <= _BALANCED_UP_TO
+            return votes.n_votes <= _BALANCED_UP_TO
         if not isinstance(self.balance, bool | np.bool_):
             raise SettingError(f"balance is {self.balance!r}", expected="True, False or auto")
         return bool(self.balance)
@@ -415,7 +425,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         how: dict[str, Any] = {"common": self.common, "n_threads": self.n_threads}
         if not self.cv:
             return solve(problem, grid, solver=self.solver, progress=progress, **how), None
-        folds = self._folds()
+        folds = self._folds(problem.votes)
         if grid.is_open and self.solver == "flow":
             return follow_until_settled(
                 problem, folds, grid, criterion=self.criterion, progress=progress, **how
@@ -426,19 +436,19 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         )
         return path, found
 
-    def _folds(self) -> list[Fold]:
+    def _folds(self, votes: Votes) -> list[Fold]:
         if self.cv_over == "items" and self.features is None:
             raise SettingError(
                 "folds over items without features",
                 expected="features of the items, from which a new item's score follows",
                 remedy='pass features=..., or cv_over="votes"',
             )
-        return make_folds(self.votes_, self.cv, over=self.cv_over, random_state=self.random_state)
+        return make_folds(votes, self.cv, over=self.cv_over, random_state=self.random_state)
 
-    def _say_what_cannot_be_known(self) -> None:
+    def _say_what_cannot_be_known(self, votes: Votes, component: CodeArray) -> None:
         for sentence in caveats(
-            self.votes_,
-            self.component_,
+            votes,
+            component,
             has_features=self.features is not None,
             position_bias=self.position_bias,
         ):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from prefpath.fitted.ranks import order_within, rank_within
 from prefpath.model.design import Floats, Ints
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
@@ -25,11 +26,8 @@ def ranking_columns(
     `shown` are the scores as they are to be read (on another scale); `intervals` are columns
     in the order of the items, put beside the score.
     """
-    order = np.lexsort((-scores, component))
-    rank = np.empty(len(order), dtype=np.int64)
-    for c in range(int(component.max()) + 1):
-        members = order[component[order] == c]
-        rank[members] = 1 + np.arange(len(members))
+    order = order_within(scores, component)
+    rank = rank_within(scores, component)
     wins, seen = item_wins(votes)
     rate = [float(w / s) if s > 0 else None for w, s in zip(wins[order], seen[order], strict=True)]
     columns = {

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from prefpath import Votes, fit_path, simulate_crowd
+from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
 from prefpath.inference.consensus import common_gradient, common_hessian, fit_consensus
 from prefpath.inference.evidence import Evidence, gather_evidence, pooled_target
@@ -21,8 +22,7 @@ def evidence_of(crowd, ratio=4.0, **settings) -> Evidence:
     """Evidence at `ratio` times the first entry."""
     path = fit_path(crowd.votes, n_times=3, t_ratio=ratio, n_threads=1, **settings)
     problem = Problem.build(crowd.votes, **settings)
-    component = connected_components(crowd.votes)
-    return gather_evidence(problem, path, float(path.times[-1]), component)
+    return gather_evidence(Fitted.of(problem, path))
 
 
 def summed_loss(evidence: Evidence, coefficient) -> float:

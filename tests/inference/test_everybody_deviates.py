@@ -9,15 +9,15 @@ import pytest
 from scipy.optimize import minimize
 
 from prefpath import PreferenceModel, Votes, fit_path, simulate_crowd
+from prefpath.fitted import Fitted
+from prefpath.inference import common_scores
 from prefpath.inference.absorption import absorb, balanced_sizes, own_hessian
 from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import Evidence, gather_evidence
-from prefpath.inference.intervals import estimate_common
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.sandwich import annotator_gradients, cluster_covariance
 from prefpath.leaderboard import interval_meaning
 from prefpath.model.problem import Problem
-from prefpath.votes.graph import connected_components
 
 
 def judges(seed: int, n_annotators: int = 9, scale: float = 1.0):
@@ -33,21 +33,23 @@ def judges(seed: int, n_annotators: int = 9, scale: float = 1.0):
     )
 
 
-def evidence_of(votes: Votes, ratio: float, **settings) -> Evidence:
+def fitted_of(votes: Votes, ratio: float, **settings) -> Fitted:
     path = fit_path(votes, n_times=3, t_ratio=ratio, n_threads=1, **settings)
     problem = Problem.build(votes, **settings)
-    return gather_evidence(problem, path, float(path.times[-1]), connected_components(votes))
+    return Fitted.of(problem, path)
+
+
+def evidence_of(votes: Votes, ratio: float, **settings) -> Evidence:
+    return gather_evidence(fitted_of(votes, ratio, **settings))
 
 
 def test_nine_judges_who_all_deviate_have_intervals_and_they_hold_the_mean_taste():
     held, ratio = [], []
     for seed in range(25):
         drawn = judges(seed)
-        evidence = evidence_of(drawn.votes, 8.0, position_bias=False)
-        assert evidence.active.sum() >= 8
-        common = estimate_common(
-            evidence.problem, evidence.path, evidence.t, evidence.component
-        ).about_average()
+        fitted = fitted_of(drawn.votes, 8.0, position_bias=False)
+        assert fitted.active_count[0] >= 8
+        common = common_scores(fitted).about_average()
         truth = drawn.scores - drawn.scores.mean()
         low, high = common.interval(0.95)
         assert common.bounded.all() and not np.isnan(low).any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,9 @@ import polars as pl
 import pytest
 
 from prefpath import PreferenceModel, SettingError, VoteError, Votes, simulate_crowd
+from prefpath.inference import common_scores
 from prefpath.inference.bootstrap import bootstrap_coefficients
 from prefpath.inference.evidence import gather_evidence
-from prefpath.inference.intervals import estimate_common
 from prefpath.inference.sandwich import cluster_covariance
 from prefpath.inference.scales import ELO_POINTS
 from prefpath.model.problem import Problem
@@ -30,8 +31,7 @@ def model() -> PreferenceModel:
 
 
 def evidence_at(model: PreferenceModel):
-    problem = Problem.build(model.votes_)
-    return gather_evidence(problem, model.path_, model.t_, model.component_)
+    return gather_evidence(model.fitted_)
 
 
 @pytest.mark.parametrize("interval", ["sandwich", "bootstrap"])
@@ -47,10 +47,7 @@ def test_every_interval_holds_the_full_fits_score_and_rank(model, interval):
 
 def test_sandwich_and_bootstrap_agree(model):
     errors = [
-        estimate_common(
-            Problem.build(model.votes_), model.path_, model.t_, model.component_, method=method
-        ).covariance.diagonal()
-        for method in ("sandwich", "bootstrap")
+        common_scores(model, method).covariance.diagonal() for method in ("sandwich", "bootstrap")
     ]
     np.testing.assert_allclose(np.sqrt(errors[1] / errors[0]), 1.0, atol=0.25)
 
@@ -83,7 +80,7 @@ def test_a_resample_is_the_fit_of_the_votes_of_those_drawn():
     times = np.tile([0.0, 1.0, 3.0, 2.0], 3)[:, None]
     found = _solve_block(evidence, cluster_covariance(evidence), times)[0]
     problem = Problem.build(votes).with_weight(votes.weight * times[votes.annotator, 0])
-    weighted = gather_evidence(problem, model.path_, model.t_, model.component_)
+    weighted = gather_evidence(replace(model.fitted_, problem=problem))
     np.testing.assert_allclose(found, fit_consensus(weighted).coefficient, atol=1e-5)
 
 

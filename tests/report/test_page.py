@@ -12,6 +12,7 @@ import pytest
 
 from prefpath import PreferenceModel, SettingError, Votes
 from prefpath.errors import MissingExtra
+from prefpath.fitted import rank_within
 from prefpath.leaderboard import interval_meaning
 from prefpath.report import downloads, write_report
 from prefpath.report.data import Certainty, Limits, gather
@@ -19,7 +20,6 @@ from prefpath.report.downloads import download_link
 from prefpath.report.escape import label, script_json, text
 from prefpath.report.format import count, fixed, number, percent
 from prefpath.report.page import render
-from prefpath.report.personal import rank_within
 from prefpath.report.words import answers
 from prefpath.trust import TrustCheck
 

@@ -40,7 +40,7 @@ def demo(
     if json:
         print_json(verdict)
         return
-    show.result(console, model, model.ranking_columns(), people, top=10, scale="natural")
+    show.result(console, model.fitted_, model.ranking_columns(), people, top=10, scale="natural")
     console.print()
     for line in _outcome(verdict):
         console.print(line, markup=False, highlight=False)

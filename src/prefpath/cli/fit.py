@@ -15,6 +15,7 @@ from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.export import path_columns, write_table
+from prefpath.fitted import Fitted
 from prefpath.leaderboard import interval_meaning
 from prefpath.votes import Votes
 
@@ -137,13 +138,13 @@ def fit(
     people = model.annotator_columns(q=q)
     own = {name: personal_ranking(model, name).columns() for name in personal or []}
     if json:
-        print_json(as_json(model, ranking, people, own))
+        print_json(as_json(model.fitted_, ranking, people, own))
     else:
-        show.result(console, model, ranking, people, top=top, scale=scale)
+        show.result(console, model.fitted_, ranking, people, top=top, scale=scale)
         for name, columns in own.items():
             show.personal(console, name, columns, top=top)
     if out is not None:
-        write_everything(model, ranking, people, own, out, table_format)
+        write_everything(model.fitted_, ranking, people, own, out, table_format)
     if report is not None:
         model.report(report)
         error_console.print(f"wrote {report}", markup=False, highlight=False)
@@ -167,44 +168,43 @@ def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
         error_console.print(f"note: {warning.message}", style="yellow", markup=False)
 
 
-def _held_out(model: PreferenceModel) -> dict[str, Any]:
+def _held_out(fitted: Fitted) -> dict[str, Any]:
     """Errors on held-out votes at the chosen t, and with one ranking for all."""
-    found = model.cv_
-    chosen = 0 if found is None else int(np.argmin(np.abs(found.times - model.t_)))
+    found, common = fitted.held_out, fitted.held_out_of_one_ranking
     return {
-        "criterion": None if found is None else found.criterion,
-        "held_out_error": None if found is None else float(found.mean[chosen]),
-        "held_out_error_of_one_ranking": None if found is None else float(found.mean[0]),
-        "held_out_wrong": None if found is None else float(found.mean_wrong[chosen]),
-        "held_out_wrong_of_one_ranking": None if found is None else float(found.mean_wrong[0]),
+        "criterion": fitted.criterion,
+        "held_out_error": None if found is None else found.error,
+        "held_out_error_of_one_ranking": None if common is None else common.error,
+        "held_out_wrong": None if found is None else found.wrong,
+        "held_out_wrong_of_one_ranking": None if common is None else common.wrong,
     }
 
 
 def as_json(
-    model: PreferenceModel,
+    fitted: Fitted,
     ranking: dict[str, Any],
     people: dict[str, Any],
     own: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Everything a fit says, for machines."""
     return {
-        "t": model.t_,
-        "balanced": model.balanced_,
-        **_held_out(model),
+        "t": fitted.t,
+        "balanced": fitted.balanced,
+        **_held_out(fitted),
         "intervals": (
-            interval_meaning(model.votes_.n_annotators, model.path_.active_count(model.t_)[0])
+            interval_meaning(fitted.votes.n_annotators, fitted.active_count[0])
             if "score_low" in ranking
             else None
         ),
         "ranking": _records(ranking),
         "annotators": _records(people),
         "personal": {name: _records(columns) for name, columns in own.items()},
-        "votes": dict(model.votes_.origin),
+        "votes": dict(fitted.votes.origin),
     }
 
 
 def write_everything(
-    model: PreferenceModel,
+    fitted: Fitted,
     ranking: dict[str, Any],
     people: dict[str, Any],
     own: dict[str, dict[str, Any]],
@@ -219,11 +219,12 @@ def write_everything(
     write_table(people, folder / f"annotators.{suffix}")
     for name, columns in own.items():
         write_table(columns, folder / f"personal-{_file_name(name)}.{suffix}")
-    model.path_.save(folder / "path.npz")
-    write_table(path_columns(model.path_), folder / f"path.{suffix}")
-    if model.cv_ is not None:
-        errors = {f"fold {k + 1}": row for k, row in enumerate(model.cv_.errors)}
-        table = {"t": model.cv_.times, "mean": model.cv_.mean, **errors}
+    fitted.path.save(folder / "path.npz")
+    write_table(path_columns(fitted.path), folder / f"path.{suffix}")
+    found = fitted.cross_validation
+    if found is not None:
+        errors = {f"fold {k + 1}": row for k, row in enumerate(found.errors)}
+        table = {"t": found.times, "mean": found.mean, **errors}
         write_table(table, folder / f"cross_validation.{suffix}")
     error_console.print(f"wrote tables and path to {folder}", markup=False, highlight=False)
 

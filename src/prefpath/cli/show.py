@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from prefpath.cli.app import table
+from prefpath.fitted import Fitted
 from prefpath.leaderboard import interval_meaning
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 
 def result(
     console: Console,
-    model: PreferenceModel,
+    fitted: Fitted,
     ranking: dict[str, Any],
     people: dict[str, Any],
     *,
@@ -28,10 +26,9 @@ def result(
     console.print(leaderboard(ranking, top=top, scale=scale))
     more(console, len(ranking["item"]), top, "items")
     if "score_low" in ranking:
-        deviating, _ = model.path_.active_count(model.t_)
-        meaning = interval_meaning(model.votes_.n_annotators, deviating)
+        meaning = interval_meaning(fitted.votes.n_annotators, fitted.active_count[0])
         console.print(meaning, markup=False, highlight=False)
-    console.print(held_out(model), markup=False, highlight=False)
+    console.print(held_out(fitted), markup=False, highlight=False)
     leaning = [k for k, biased in enumerate(people["biased"]) if biased]
     own_taste = [k for k, deviates in enumerate(people["deviates"]) if deviates]
     console.print()
@@ -81,21 +78,20 @@ def leaderboard(ranking: dict[str, Any], *, top: int, scale: str) -> Any:
     return table("Leaderboard", columns, rows)
 
 
-def held_out(model: PreferenceModel) -> str:
+def held_out(fitted: Fitted) -> str:
     """One sentence on what the personal parts are worth."""
-    found = model.cv_
-    if found is None:
-        return f"No cross-validation: stopped at t = {model.t_:.4g}."
-    chosen = int(np.argmin(np.abs(found.times - model.t_)))
-    deviating, leaning = model.path_.active_count(model.t_)
-    errors = f"{found.mean_wrong[chosen]:.1%} of held-out votes are predicted wrong"
-    alone = f"{found.mean_wrong[0]:.1%}"
-    if found.criterion == "log-loss":
-        errors += f", log-loss {found.mean[chosen]:.4f},"
-        alone += f", {found.mean[0]:.4f}"
+    found, common = fitted.held_out, fitted.held_out_of_one_ranking
+    if found is None or common is None:
+        return f"No cross-validation: stopped at t = {fitted.t:.4g}."
+    deviating, leaning = fitted.active_count
+    errors = f"{found.wrong:.1%} of held-out votes are predicted wrong"
+    alone = f"{common.wrong:.1%}"
+    if fitted.criterion == "log-loss":
+        errors += f", log-loss {found.error:.4f},"
+        alone += f", {common.error:.4f}"
     return (
-        f"{errors} at t = {model.t_:.4g} (one common ranking: {alone}). Annotators who have a "
-        f"taste of their own there: {deviating:,} of {model.votes_.n_annotators:,}; a position "
+        f"{errors} at t = {fitted.t:.4g} (one common ranking: {alone}). Annotators who have a "
+        f"taste of their own there: {deviating:,} of {fitted.votes.n_annotators:,}; a position "
         f"bias: {leaning:,}."
     )
 

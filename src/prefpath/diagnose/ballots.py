@@ -61,14 +61,29 @@ class Ballots:
         problem = Problem.build(
             _signed(decisive), loss="bradley-terry", features=features, position_bias=use_position
         ).with_weight(trials_of_rows(decisive))
+        return cls._in(problem, decisive, as_loss(loss))
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> Ballots:
+        """The same from the problem that was fitted, whose layout serves where it can."""
+        votes = problem.votes
+        if problem.loss.affine_in_choice and (np.abs(votes.choice) == 1.0).all():
+            return cls._in(problem.with_weight(trials_of_rows(votes)), votes, problem.loss)
+        use_position = problem.position_bias or problem.common_position
+        return cls.of(
+            votes, loss=problem.loss, features=problem.features, use_position=use_position
+        )
+
+    @classmethod
+    def _in(cls, problem: Problem, votes: Votes, loss: Loss) -> Ballots:
         trials = problem.target.weight
         return cls(
-            votes=decisive,
+            votes=votes,
             design=problem.design,
             trials=trials,
             wins=np.rint(trials * 0.5 * (1.0 + problem.target.choice)),
             features=problem.features,
-            probit=as_loss(loss).code == THURSTONE_MOSTELLER,
+            probit=loss.code == THURSTONE_MOSTELLER,
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +21,13 @@ from prefpath.diagnose.multiplicity import check_rate
 from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.table import judge, table_columns
 from prefpath.diagnose.verdicts import Verdict
+from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.leaderboard import side_clicks
 from prefpath.model.design import Floats, Ints
-from prefpath.model.losses import as_loss
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.graph import saw_one_order
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 # A margin of the linear model is an expected choice: around 0 it is worth two logits.
 _LOGITS_A_CHOICE = 2.0
@@ -103,22 +100,24 @@ class Diagnosis:
 
 
 def diagnose(
-    model: PreferenceModel,
+    model: Fitted | HasFitted,
     *,
     q: float = 0.1,
     null: Null = "model",
     least_votes: int = LEAST_VOTES,
     n_draws: int = 2_000,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Diagnosis:
     """Say of every annotator of a fitted model what stands out, how surely, and why.
 
     Parameters
     ----------
-    model : PreferenceModel
-        Fitted; what depends on time is said at `model.t_`.
-    q, null, least_votes, n_draws, seed
+    model : fitted PreferenceModel, or Fitted
+        What depends on time is said at the time it stopped.
+    q, null, least_votes, n_draws
         As in `discover`.
+    seed : int, optional
+        As in `discover`; the fit's own by default.
 
     Examples
     --------
@@ -129,13 +128,15 @@ def diagnose(
     'own taste'
     """
     check_rate(q)
-    votes, path, t = model.votes_, model.path_, model.t_
+    fitted = as_fitted(model)
+    votes, path, t = fitted.votes, fitted.path, fitted.t
     tests = _no_tests(votes.n_annotators)
     if votes.n_annotators > 1 and votes.choice.any():  # somebody to differ from, in something
-        ballots = _ballots(model)
+        ballots = Ballots.of_problem(fitted.problem)
         if ballots.decisive.max() >= least_votes:
-            how = Settings(q, null, least_votes, Draws(n_draws, seed, model.n_threads))
-            tests = _run_tests(model, ballots, how)
+            draws_from = (fitted.seed or 0) if seed is None else seed
+            how = Settings(q, null, least_votes, Draws(n_draws, draws_from, fitted.n_threads))
+            tests = _run_tests(fitted, ballots, how)
     left, right, ties = side_clicks(votes)
     return Diagnosis(
         votes=votes,
@@ -143,10 +144,10 @@ def diagnose(
         left=left,
         right=right,
         ties=ties,
-        agreement=agreement_with(votes, path.scores(t)),
+        agreement=agreement_with(votes, fitted.scores),
         entered_deviation=path.entry_times("deviation"),
         entered_bias=path.entry_times("position_bias"),
-        position_bias=path.position_bias(t) + 0.0,  # no minus zero
+        position_bias=fitted.position_bias + 0.0,  # no minus zero
         lean=tests.lean,
         first_if_equal=tests.chance,
         tastes=describe_tastes(votes, path, t),
@@ -178,32 +179,22 @@ def _decisive_weight(votes: Votes) -> Floats:
     return weight
 
 
-def _ballots(model: PreferenceModel) -> Ballots:
-    return Ballots.of(
-        model.votes_,
-        loss=as_loss(model.loss),
-        features=model.path_.features,
-        use_position=model.position_bias or model.common_position,
-    )
-
-
-def _run_tests(model: PreferenceModel, ballots: Ballots, how: Settings) -> _Tests:
+def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:
     found = discover_in(
         ballots,
         how,
-        position_bias=model.position_bias,
-        common_position=model.common_position,
+        position_bias=fitted.problem.position_bias,
+        common_position=fitted.problem.common_position,
     )
     tested = ~np.isnan(found.p_taste)
     attention = measure_attention(ballots, found.consensus, tested, how.draws)
-    lean, chance = _leans(model, ballots, found)
+    lean, chance = _leans(fitted, ballots, found)
     return _Tests(found, attention, lean, chance)
 
 
-def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tuple[Leans, Leans]:
+def _leans(fitted: Fitted, ballots: Ballots, found: Discoveries) -> tuple[Leans, Leans]:
     """Lean of everybody beside their deviation at the chosen time, and as a probability."""
-    path = model.path_
-    scale = 1.0 if as_loss(model.loss).binary else _LOGITS_A_CHOICE
+    scale = 1.0 if fitted.loss.binary else _LOGITS_A_CHOICE
     offset = ballots.margin(found.consensus.scores)
     no_bias = np.zeros(ballots.n_annotators)
     asked = Comparisons(
@@ -212,13 +203,13 @@ def _leans(model: PreferenceModel, ballots: Ballots, found: Discoveries) -> tupl
     offset += scale * state_margins(
         asked,
         theta=np.zeros(ballots.votes.n_items),
-        deviation=path.deviation(model.t_),
+        deviation=fitted.deviation,
         bias=no_bias,
         common_bias=0.0,
-        features=path.features,
+        features=fitted.features,
     )
-    lean = estimate_leans(ballots, offset, n_threads=model.n_threads)
-    known = (ballots.sided > 0) & bool(model.position_bias)
+    lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
+    known = (ballots.sided > 0) & fitted.problem.position_bias
     lean = Leans(*(np.where(known, part, np.nan) for part in (lean.estimate, lean.low, lean.high)))
     chance = Leans(*(ballots.probability(part) for part in (lean.estimate, lean.low, lean.high)))
     return lean, chance

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +12,14 @@ from prefpath.diagnose.discovery import Discoveries, discover
 from prefpath.diagnose.lean import estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.errors import SettingError, VoteError
-from prefpath.fit import fit_path
+from prefpath.fit import solve
+from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.model.design import Floats
-from prefpath.model.losses import as_loss
+from prefpath.model.problem import Problem
 from prefpath.path import Kind
+from prefpath.solver.grid import make_grid
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray, Labels
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class EntryCutoff:
 
 
 def calibrated_entry(
-    model: PreferenceModel,
+    model: Fitted | HasFitted,
     kind: Kind = "position_bias",
     *,
     q: float = 0.1,
@@ -68,8 +66,8 @@ def calibrated_entry(
 
     Parameters
     ----------
-    model : PreferenceModel
-        Fitted. Each copy costs one more path, at the model's own times.
+    model : fitted PreferenceModel, or Fitted
+        Each copy costs one more path, at the model's own times.
     kind : {"position_bias", "deviation"}
     q : float
         Largest expected share of false entries.
@@ -87,27 +85,30 @@ def calibrated_entry(
         raise SettingError(f"kind is {kind!r}", expected="'position_bias' or 'deviation'")
     if n_copies < 1:
         raise SettingError(f"n_copies is {n_copies}", expected="at least 1 copy")
-    votes = model.votes_
+    fitted = as_fitted(model)
+    votes = fitted.votes
     if votes.n_annotators < 2:
         raise VoteError("there is one annotator", expected="at least two annotators")
-    if kind == "position_bias" and not (model.position_bias and votes.position_known.any()):
+    if kind == "position_bias" and not (
+        fitted.problem.position_bias and votes.position_known.any()
+    ):
         raise VoteError(
             "the model has no position bias",
             expected="votes whose sides are known, and position_bias=True",
         )
     rng = np.random.default_rng(seed)
-    copies = _copier(model, kind, seed)
+    copies = _copier(fitted, kind, seed)
     chance = []
     for _ in range(n_copies):
-        chance.append(_path_of_copy(model, copies(rng), kind))
+        chance.append(_path_of_copy(fitted, copies(rng), kind))
         if progress is not None:
             progress(1)
-    return _cutoff(model, kind, q, chance)
+    return _cutoff(fitted, kind, q, chance)
 
 
-def _cutoff(model: PreferenceModel, kind: Kind, q: float, chance: list[Floats]) -> EntryCutoff:
+def _cutoff(fitted: Fitted, kind: Kind, q: float, chance: list[Floats]) -> EntryCutoff:
     """The last entry up to which the estimated share of false ones is at most q."""
-    entered = model.path_.entry_times(kind)
+    entered = fitted.path.entry_times(kind)
     order = np.argsort(entered, kind="stable")
     order = order[np.isfinite(entered[order])]
     times = entered[order]
@@ -121,64 +122,60 @@ def _cutoff(model: PreferenceModel, kind: Kind, q: float, chance: list[Floats]) 
         q=q,
         n_copies=len(chance),
         time=float(times[last - 1]) if last else None,
-        who=model.votes_.annotators[order[:last]],
+        who=fitted.votes.annotators[order[:last]],
         entry_times=times,
         false_share=share,
     )
 
 
-def _path_of_copy(model: PreferenceModel, votes: Votes, kind: Kind) -> Floats:
-    """Entry times on the path of a copy, with the model's settings and times."""
-    path = model.path_
-    copy = fit_path(
+def _path_of_copy(fitted: Fitted, votes: Votes, kind: Kind) -> Floats:
+    """Entry times on the path of a copy, with the fit's own settings and times."""
+    problem, path = fitted.problem, fitted.path
+    copy = Problem.build(
         votes,
-        loss=model.loss,
-        features=path.features,
-        penalty=path.penalty,
-        position_bias=model.position_bias and bool(votes.position_known.any()),
-        common_position=model.common_position,
-        kappa=model.kappa,
-        balance=model.balanced_,
-        solver=model.solver,
-        common=model.common,
-        step=path.step,
-        times=path.times,
-        n_threads=model.n_threads,
+        loss=problem.loss,
+        features=problem.features,
+        penalty=problem.penalty,
+        position_bias=problem.position_bias and bool(votes.position_known.any()),
+        common_position=problem.common_position,
+        kappa=problem.kappa,
+        balance=fitted.balanced,
     )
-    return copy.entry_times(kind)
+    solved = solve(
+        copy,
+        make_grid(path.times, path.n_times, 2.0),
+        solver=path.solver,  # type: ignore[arg-type]
+        common=fitted.common,
+        step=path.step,
+        n_threads=fitted.n_threads,
+    )
+    return solved.entry_times(kind)
 
 
-def _copier(
-    model: PreferenceModel, kind: Kind, seed: int
-) -> Callable[[np.random.Generator], Votes]:
-    votes = model.votes_
+def _copier(fitted: Fitted, kind: Kind, seed: int) -> Callable[[np.random.Generator], Votes]:
+    votes, problem = fitted.votes, fitted.problem
     if kind == "position_bias":
         return lambda rng: flip_sides(votes, rng)
     found = discover(
         votes,
-        loss=model.loss,
-        features=model.path_.features,
-        position_bias=model.position_bias,
-        common_position=model.common_position,
+        loss=problem.loss,
+        features=problem.features,
+        position_bias=problem.position_bias,
+        common_position=problem.common_position,
         seed=seed,
-        n_threads=model.n_threads,
+        n_threads=fitted.n_threads,
     )
-    probability = _null_probability(model, found)
+    probability = _null_probability(fitted, found)
     return lambda rng: choose_again(votes, probability, rng)
 
 
-def _null_probability(model: PreferenceModel, found: Discoveries) -> Floats:
+def _null_probability(fitted: Fitted, found: Discoveries) -> Floats:
     """Probability that each row's left item is chosen by someone without a taste of their own."""
-    votes = model.votes_
-    use_position = model.position_bias or model.common_position
-    features = model.path_.features
-    ballots = Ballots.of(
-        votes, loss=as_loss(model.loss), features=features, use_position=use_position
-    )
+    votes, ballots = fitted.votes, Ballots.of_problem(fitted.problem)
     scores = found.consensus.scores
     own = estimate_leans(ballots, ballots.margin(scores), interval=False).estimate
     lean = np.where(found.leaning, own, found.consensus.position)
-    known = votes.position_known & use_position
+    known = votes.position_known & fitted.use_position
     margin = scores[votes.left] - scores[votes.right] + known * lean[votes.annotator]
     return ballots.probability(margin)
 

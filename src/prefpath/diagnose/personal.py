@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from prefpath.diagnose.evidence import discordant_share
 from prefpath.errors import VoteError
+from prefpath.fitted import Fitted, HasFitted, as_fitted, order_within, rank_within
 from prefpath.model.design import Floats, Ints
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, Labels
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +69,9 @@ class PersonalRanking:
 
     def columns(self) -> dict[str, Any]:
         """Items from their best to their worst, with the common rank beside."""
-        rank = _ranks(self.scores, self.component)
-        common_rank = _ranks(self.common, self.component)
-        order = np.lexsort((rank, self.component))
+        rank = rank_within(self.scores, self.component)
+        common_rank = rank_within(self.common, self.component)
+        order = order_within(self.scores, self.component)
         columns: dict[str, Any] = {
             "rank": rank,
             "item": self.items,
@@ -89,13 +87,12 @@ class PersonalRanking:
         return {name: values[order] for name, values in columns.items()}
 
 
-def personal_ranking(model: PreferenceModel, annotators: Any) -> PersonalRanking:
+def personal_ranking(model: Fitted | HasFitted, annotators: Any) -> PersonalRanking:
     """The ranking of an annotator, or of a group of annotators, at the chosen time.
 
     Parameters
     ----------
-    model : PreferenceModel
-        Fitted.
+    model : fitted PreferenceModel, or Fitted
     annotators : label, or sequence of labels
         One annotator, or the members of a group.
 
@@ -107,7 +104,8 @@ def personal_ranking(model: PreferenceModel, annotators: Any) -> PersonalRanking
     >>> personal_ranking(model, crowd.deviants[0]).own_share > 0.1
     True
     """
-    votes, path, t = model.votes_, model.path_, model.t_
+    fitted = as_fitted(model)
+    votes = fitted.votes
     members = _member_codes(votes, annotators)
     weight = votes.annotator_weight[members]
     if weight.sum() <= 0:
@@ -115,16 +113,16 @@ def personal_ranking(model: PreferenceModel, annotators: Any) -> PersonalRanking
             f"{votes.annotators[members[0]]!r} has no votes",
             expected="at least one vote of the annotators asked for",
         )
-    mean = (weight / weight.sum()) @ path.deviation(t)[members].toarray()
+    mean = (weight / weight.sum()) @ fitted.deviation[members].toarray()
     return PersonalRanking(
         annotators=votes.annotators[members],
         items=votes.items,
-        t=t,
+        t=fitted.t,
         votes=float(weight.sum()),
-        common=path.scores(t),
-        own=mean if path.features is None else path.features @ mean,
+        common=fitted.scores,
+        own=mean if fitted.features is None else fitted.features @ mean,
         shown=_shown_to(votes, members),
-        component=np.asarray(model.component_, dtype=np.int64),
+        component=np.asarray(fitted.component, dtype=np.int64),
     )
 
 
@@ -144,12 +142,3 @@ def _shown_to(votes: Votes, members: Ints) -> Floats:
     for side in (votes.left, votes.right):
         shown += np.bincount(side[chosen], votes.weight[chosen], votes.n_items)
     return shown
-
-
-def _ranks(scores: Floats, component: Ints) -> Ints:
-    """Rank within each component, 1 the best."""
-    order = np.lexsort((-scores, component))
-    starts = np.searchsorted(component[order], component[order])
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = 1 + np.arange(len(order)) - starts
-    return rank

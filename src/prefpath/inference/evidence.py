@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from prefpath.errors import SettingError
+from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
 from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.problem import Problem
@@ -100,14 +101,15 @@ class Evidence:
         return float(coefficient[-1]) if self.problem.common_position else 0.0
 
 
-def gather_evidence(problem: Problem, path: Path, t: float, component: CodeArray) -> Evidence:
-    """Pool the votes at time t of a path.
+def gather_evidence(fitted: Fitted) -> Evidence:
+    """Pool the votes at the time of a fit.
 
     Raises
     ------
     SettingError
         If the common part has more than 5,000 coefficients: its covariance is dense.
     """
+    problem, path, t = fitted.problem, fitted.path, fitted.t
     n_coefficients = problem.n_common + int(problem.common_position)
     if max(problem.votes.n_items, n_coefficients) > MOST_COEFFICIENTS:
         raise SettingError(
@@ -115,7 +117,7 @@ def gather_evidence(problem: Problem, path: Path, t: float, component: CodeArray
             expected=f"at most {MOST_COEFFICIENTS:,}: their covariance is a dense matrix",
             remedy="pass interval=None",
         )
-    bounded = _bounded(problem, component)
+    bounded = _bounded(problem, fitted.component)
     usable = _without_unbounded(problem, bounded)
     own, own_bias, active = _own_parts(path, t)
     slots, slot_of_cell = _pool(usable, own, own_bias, active)
@@ -130,7 +132,7 @@ def gather_evidence(problem: Problem, path: Path, t: float, component: CodeArray
         own=own,
         own_bias=own_bias,
         active=active,
-        component=component,
+        component=fitted.component,
         bounded=bounded,
         slots=slots,
         slot_of_cell=slot_of_cell,

@@ -8,16 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from prefpath.errors import SettingError
-from prefpath.inference.bootstrap import Progress, bootstrap_coefficients
-from prefpath.inference.evidence import Evidence, gather_evidence
-from prefpath.inference.sandwich import Clustered, cluster_covariance
+from prefpath.inference.evidence import Evidence
+from prefpath.inference.sandwich import Clustered
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import Loss
-from prefpath.model.problem import Problem
-from prefpath.path import Path
 from prefpath.votes.encode import BoolArray, CodeArray
 
 Method = Literal["sandwich", "bootstrap"]
@@ -123,47 +119,16 @@ class CommonScores:
         return {"probability": point, "low": least, "high": most}
 
 
-def estimate_common(
-    problem: Problem,
-    path: Path,
-    t: float,
-    component: CodeArray,
-    *,
-    method: Method = "sandwich",
-    n_resamples: int = 1_000,
-    random_state: int | None = 0,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> CommonScores:
-    """The common scores at time t of a path, with their uncertainty over the crowd."""
-    if method not in METHODS:
-        raise SettingError(f"interval is {method!r}", expected="sandwich, bootstrap or None")
-    evidence = gather_evidence(problem, path, t, component)
-    # Many small matrices: BLAS's threads would cost more than they save.
-    with threadpool_limits(1 if problem.votes.n_items < 1_000 else None, user_api="blas"):
-        clustered = cluster_covariance(evidence)
-    draws = None
-    if method == "bootstrap":
-        draws = bootstrap_coefficients(
-            evidence,
-            clustered,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            n_threads=n_threads,
-            progress=progress,
-        )
-    return _in_scores(evidence, clustered, method, draws)
-
-
 def check_level(level: float) -> None:
     """Is it a probability that an interval can have?"""
     if not 0.0 < level < 1.0:
         raise SettingError(f"level is {level}", expected="a number between 0 and 1, such as 0.95")
 
 
-def _in_scores(
+def in_scores(
     evidence: Evidence, clustered: Clustered, method: Method, draws: Floats | None
 ) -> CommonScores:
+    """Scores and their uncertainty from those of the common part's coefficients."""
     score = evidence.scores(evidence.coefficient)
     settled = evidence.scores(clustered.settled)
     shift = _gauge_shift(evidence, score - settled)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prefpath.errors import VoteError
+from prefpath.fitted import Fitted, HasFitted, as_fitted, order_within, rank_within
 from prefpath.model.design import Floats
 from prefpath.path import Path
 from prefpath.plots.style import DIVERGING, SEQUENTIAL, axes_or_new, shown
 from prefpath.plots.tally import pair_tables
 from prefpath.votes import Votes
+from prefpath.votes.encode import CodeArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +23,8 @@ _MOST_NUMBERS = 400  # cells; beyond, the numbers no longer fit
 
 
 def personal_rankings(
-    path: Path,
-    t: float,
+    model: Fitted | HasFitted | Path,
+    t: float | None,
     annotators: Sequence[Any],
     ax: Axes | None = None,
     *,
@@ -32,20 +34,23 @@ def personal_rankings(
 
     Parameters
     ----------
-    path : Path
-    t : float
-        The time at which to look.
+    model : fitted PreferenceModel, Fitted or Path
+        Ranks hold within groups of items that were compared; a path alone knows no groups, and
+        all of its items are ranked together.
+    t : float or None
+        The time at which to look; None is where the model stopped.
     annotators : sequence of labels
         One column each, after the common ranking.
     n_items : int, optional
         The common ranking's first rows only.
     """
-    common = path.scores(t)
-    order = np.argsort(-common, kind="stable")[:n_items]
-    columns = [common, *(path.personal_scores(annotator, t) for annotator in annotators)]
-    rank = np.column_stack([_rank(scores) for scores in columns])[order]
+    path, time, component = _seen_at(model, t)
+    common = path.scores(time)
+    order = order_within(common, component)[:n_items]
+    columns = [common, *(path.personal_scores(annotator, time) for annotator in annotators)]
+    rank = np.column_stack([rank_within(scores, component) for scores in columns])[order]
     ax = axes_or_new(ax, (1.5 + 0.5 * len(columns), 1.2 + 0.28 * len(order)))
-    _heat(ax, rank, DIVERGING + "_r", (1.0, float(len(common))), "rank", "{:.0f}")
+    _heat(ax, rank.astype(float), DIVERGING + "_r", (1.0, float(len(common))), "rank", "{:.0f}")
     _tick(ax, ["common", *map(shown, annotators)], [shown(path.items[i]) for i in order])
     return ax
 
@@ -123,7 +128,9 @@ def _tick(ax: Axes, columns: Sequence[str], rows: Sequence[str]) -> None:
     ax.xaxis.tick_top()
 
 
-def _rank(scores: Floats) -> Floats:
-    rank: Floats = np.empty(len(scores))
-    rank[np.argsort(-scores, kind="stable")] = 1.0 + np.arange(len(scores))
-    return rank
+def _seen_at(model: Fitted | HasFitted | Path, t: float | None) -> tuple[Path, float, CodeArray]:
+    if isinstance(model, Path):
+        end = float(model.times[-1])
+        return model, end if t is None else t, np.zeros(len(model.items), dtype=np.int32)
+    fitted = as_fitted(model)
+    return fitted.path, fitted.t if t is None else t, fitted.component

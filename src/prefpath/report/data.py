@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from prefpath.diagnose import diagnose
 from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW
-from prefpath.inference import Method
+from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.inference import IntervalSettings, Method, leaderboard_columns
 from prefpath.model.design import Ints
 from prefpath.report.journey import Journey, gather_journey
 from prefpath.report.personal import Personal, gather_personal
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.votes import Votes
 from prefpath.votes.encode import Labels
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 Columns = Mapping[str, Any]
 
@@ -75,20 +73,19 @@ class ReportData:
     Attributes
     ----------
     ranking, annotators : mapping of columns
-        Complete, as the model gives them; `limits` says how many rows are shown.
+        Complete; `limits` says how many rows are shown.
     item_codes, annotator_codes : array
         Position of the shown rows' labels in the votes.
     journey : Journey
-        The model at every position of the slider.
+        The fit at every position of the slider.
     personal : Personal
         Rankings of the shown annotators beside the common one.
     trust : TrustPanel
     settings : mapping
-        The estimator's parameters.
+        What the fit was asked for.
     """
 
-    model: PreferenceModel
-    votes: Votes
+    fitted: Fitted
     ranking: Columns
     annotators: Columns
     item_codes: Ints
@@ -101,6 +98,10 @@ class ReportData:
     certainty: Certainty
 
     @property
+    def votes(self) -> Votes:
+        return self.fitted.votes
+
+    @property
     def n_items_shown(self) -> int:
         return len(self.item_codes)
 
@@ -109,25 +110,24 @@ class ReportData:
         return len(self.annotator_codes)
 
 
-def gather(model: PreferenceModel, limits: Limits, certainty: Certainty) -> ReportData:
-    """Ask a fitted model for everything the page shows."""
-    check_is_fitted(model)
-    votes = model.votes_
-    ranking = model.ranking_columns(interval=certainty.interval, level=certainty.level)
-    annotators = _standing_out_first(model.annotator_columns(q=certainty.q))
+def gather(model: Fitted | HasFitted, limits: Limits, certainty: Certainty) -> ReportData:
+    """Ask inference, diagnosis and the trust panel for everything the page shows of a fit."""
+    fitted = as_fitted(model)
+    votes = fitted.votes
+    ranking = leaderboard_columns(fitted, IntervalSettings(certainty.interval, certainty.level))
+    annotators = _standing_out_first(diagnose(fitted, q=certainty.q).columns())
     item_codes = _codes(votes.items, ranking["item"][: limits.items])
     annotator_codes = _codes(votes.annotators, annotators["annotator"][: limits.annotators])
     return ReportData(
-        model=model,
-        votes=votes,
+        fitted=fitted,
         ranking=ranking,
         annotators=annotators,
         item_codes=item_codes,
         annotator_codes=annotator_codes,
-        journey=gather_journey(model, item_codes, annotator_codes, limits.lines),
-        personal=gather_personal(model, annotator_codes),
+        journey=gather_journey(fitted, item_codes, annotator_codes, limits.lines),
+        personal=gather_personal(fitted, annotator_codes),
         trust=trust_panel(votes),
-        settings=model.get_params(),
+        settings=fitted.settings,
         limits=limits,
         certainty=certainty,
     )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prefpath.fitted import Fitted
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
 from prefpath.plots.tally import deviation_size
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 BAND_QUANTILES = (0.5, 0.9, 0.99)
 """What the bands of a large crowd show: the middle annotator, nine in ten, 99 in 100."""
@@ -95,25 +92,25 @@ class Journey:
 
 
 def gather_journey(
-    model: PreferenceModel, item_codes: Ints, annotator_codes: Ints, n_lines: int
+    fitted: Fitted, item_codes: Ints, annotator_codes: Ints, n_lines: int
 ) -> Journey:
     """Read the path at its knots and at the chosen time, for crowds of any size."""
-    path = model.path_
-    times = np.union1d(path.times, [_social_time(path), model.t_])
+    path = fitted.path
+    times = np.union1d(path.times, [_social_time(path), fitted.t])
     deviation = np.array([deviation_size(path, float(t)) for t in times])
     bias = np.array([path.position_bias(float(t)) for t in times])
-    cv = model.cv_
+    held_out = fitted.held_out_along(times)
     return Journey(
         times=times,
-        chosen=int(np.searchsorted(times, model.t_)),
+        chosen=int(np.searchsorted(times, fitted.t)),
         scores=np.array([path.scores(float(t))[item_codes] for t in times]),
         deviation=Lines.of(deviation, annotator_codes, n_lines),
         position_bias=Lines.of(bias, annotator_codes, n_lines),
         n_active=np.count_nonzero((deviation != 0) | (bias != 0), axis=1),
-        error=None if cv is None else _at(times, cv.times, cv.mean),
-        error_se=None if cv is None else _at(times, cv.times, cv.standard_error),
-        criterion="mismatch" if cv is None else cv.criterion,
-        wrong=None if cv is None else _at(times, cv.times, cv.mean_wrong),
+        error=None if held_out is None else held_out.error,
+        error_se=None if held_out is None else held_out.standard_error,
+        criterion=fitted.criterion or "mismatch",
+        wrong=None if held_out is None else held_out.wrong,
     )
 
 
@@ -121,8 +118,3 @@ def _social_time(path: Path) -> float:
     """A time at which nobody stands out: the first knot is where the first one pops up."""
     first = float(path.times[0])
     return first if path.active_count(first) == (0, 0) else _JUST_BEFORE * first
-
-
-def _at(times: Floats, knots: Floats, values: Floats) -> Floats:
-    """Held-out error at the slider's times; between two knots the mean of both is drawn."""
-    return np.interp(np.log(times), np.log(knots), values)

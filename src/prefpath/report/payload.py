@@ -23,7 +23,7 @@ def payload(data: ReportData) -> dict[str, Any]:
         "words": [number(t) for t in journey.times],
         "span": score_span(data),
         "scores": _rounded(journey.scores),
-        "group": data.model.component_[data.item_codes],
+        "group": data.fitted.component[data.item_codes],
         "error": None if journey.error is None else _rounded(journey.error),
         "deviating": journey.deviation.n_active,
         "leaning": journey.position_bias.n_active,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prefpath.model.design import Floats, Ints
+from prefpath.fitted import Fitted
+from prefpath.model.design import Ints
 from prefpath.votes.encode import CodeArray
-
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
 
 N_TOP = 10
 N_MOVED = 5
@@ -73,29 +70,9 @@ class Personal:
         return [Move(int(i), int(self.common_rank[i]), int(own[i])) for i in items]
 
 
-def gather_personal(model: PreferenceModel, annotator_codes: Ints) -> Personal:
-    """Rank the items for each shown annotator whose deviation is not zero at the chosen time."""
-    path, component = model.path_, model.component_
-    common = path.scores(model.t_)
-    deviation = path.deviation(model.t_)[annotator_codes]
-    own_rank = {}
-    for row, code in enumerate(annotator_codes.tolist()):
-        own = np.asarray(deviation[row].todense()).ravel()
-        if own.any():
-            shift = own if path.features is None else path.features @ own
-            own_rank[code] = rank_within(common + shift, component)
-    return Personal(component, rank_within(common, component), own_rank)
-
-
-def rank_within(scores: Floats, component: CodeArray) -> Ints:
-    """Rank of each item, from 1, among the items it can be compared with.
-
-    >>> rank_within(np.array([0.5, 2.0, 9.0]), np.array([0, 0, 1]))
-    array([2, 1, 1])
-    """
-    order = np.lexsort((-scores, component))
-    sizes = np.bincount(component)
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rank = np.empty(len(scores), dtype=np.int64)
-    rank[order] = 1 + np.arange(len(scores)) - starts
-    return rank
+def gather_personal(fitted: Fitted, annotator_codes: Ints) -> Personal:
+    """Ranks of each shown annotator whose deviation is not zero at the chosen time."""
+    deviates = np.diff(fitted.deviation.indptr) > 0
+    who = annotator_codes[deviates[annotator_codes]]
+    own_rank = {code: fitted.personal_ranks(code) for code in who.tolist()}
+    return Personal(fitted.component, fitted.ranks, own_rank)

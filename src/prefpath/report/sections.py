@@ -74,7 +74,7 @@ def slider(data: ReportData) -> str:
 def _interval_note(data: ReportData) -> str:
     if "score_low" not in data.ranking:
         return ""
-    n_deviating = data.model.path_.active_count(data.model.t_)[0]
+    n_deviating = data.fitted.active_count[0]
     meaning = text(interval_meaning(data.votes.n_annotators, n_deviating))
     return f"{meaning} They hold at the chosen time and are hidden at others. "
 

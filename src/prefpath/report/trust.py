@@ -43,13 +43,12 @@ def _sentence(words: str, end: str = ".") -> str:
 
 def method_section(data: ReportData) -> str:
     """Settings, versions, seed and data: enough to repeat it."""
-    model = data.model
-    path = model.path_
+    path = data.fitted.path
     solved = [
         ("Solver", path.solver),
         ("Gradient evaluations", count(path.n_evaluations)),
         ("Times", f"{path.n_times} from {number(path.times[0])} to {number(path.times[-1])}"),
-        ("Chosen time", number(model.t_, 6)),
+        ("Chosen time", number(data.fitted.t, 6)),
         ("Chosen by", _chosen_by(data)),
         ("Intervals", _intervals(data)),
         ("False-discovery rate", percent(data.certainty.q)),
@@ -68,12 +67,13 @@ time is chosen on votes held out.</p>
 
 
 def _chosen_by(data: ReportData) -> str:
-    cv = data.model.cv_
+    cv = data.fitted.cross_validation
     if cv is None:
         return "no cross-validation"
-    if data.model.t_ not in (cv.t_cv, cv.t_one_standard_error):
+    if data.fitted.chosen_by_hand:
         return "hand (stop_at)"
-    return f"{cv.errors.shape[0]}-fold cross-validation, {cv.criterion}, rule: {data.model.rule}"
+    rule = data.settings.get("rule", "best")
+    return f"{cv.errors.shape[0]}-fold cross-validation, {cv.criterion}, rule: {rule}"
 
 
 def _intervals(data: ReportData) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW, VERDICTS
-from prefpath.model.losses import as_loss
 from prefpath.report.data import UNREMARKABLE, ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
@@ -38,8 +37,8 @@ def _who_leads(data: ReportData) -> Answer:
     group = _largest_group(data)
     if len(group) > 1:
         sentences.append(_against_runner_up(data))
-    if data.model.component_.max() > 0:
-        n_groups = int(data.model.component_.max()) + 1
+    if data.fitted.n_components > 1:
+        n_groups = data.fitted.n_components
         sentences.append(
             f"The items fall into {n_groups} groups never compared with each other: this is the "
             "leader of the largest group only."
@@ -71,7 +70,7 @@ def _rank_certainty(data: ReportData) -> str:
 def _against_runner_up(data: ReportData) -> str:
     first, second = _largest_group(data)[:2]
     score = data.ranking["score"]
-    probability = float(as_loss(data.model.loss).probability(score[first] - score[second]))
+    probability = float(data.fitted.loss.probability(score[first] - score[second]))
     return (
         f"Against the runner-up, {label(data.ranking['item'][second])}, it is expected to win "
         f"{percent(probability)} of the votes."

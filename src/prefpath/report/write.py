@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
 
 from prefpath.errors import SettingError
+from prefpath.fitted import Fitted, HasFitted
 from prefpath.inference import Method
 from prefpath.report.data import Certainty, Limits, gather
 from prefpath.report.page import render
 
-if TYPE_CHECKING:
-    from prefpath.estimators import PreferenceModel
-
 
 def write_report(
-    model: PreferenceModel,
+    model: Fitted | HasFitted,
     path: str | FilePath,
     *,
     title: str = "Preference report",
@@ -29,8 +26,7 @@ def write_report(
 
     Parameters
     ----------
-    model : PreferenceModel
-        Fitted.
+    model : fitted PreferenceModel, or Fitted
     path : str or Path
         Where to write; an existing file is replaced.
     title : str

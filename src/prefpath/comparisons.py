@@ -1,4 +1,4 @@
-"""What users hand to a model, by their labels: votes to learn from, comparisons to predict."""
+"""Comparisons by the users' labels: to predict, or with choices to learn from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from prefpath.votes import Votes
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class LabelledComparisons:
     """Comparisons by labels; without annotators they are a stranger's."""
 
     annotator: NDArray[Any] | None
@@ -27,7 +27,7 @@ class Asked:
     position_known: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, X: Any, group: str | None) -> Asked:
+    def of(cls, X: Any, group: str | None) -> LabelledComparisons:
         """Comparisons from votes, or from a frame of left, right and, where known, annotator."""
         if isinstance(X, Votes):
             who, left, right = X.annotators[X.annotator], X.items[X.left], X.items[X.right]
@@ -70,23 +70,27 @@ def votes_of_frame(
 
 
 def margins_at(
-    asked: Asked, path: Path, t: float, votes: Votes, features: ItemFeatures | None
+    comparisons: LabelledComparisons,
+    path: Path,
+    t: float,
+    votes: Votes,
+    features: ItemFeatures | None,
 ) -> Floats:
     """Margin of each comparison at time t on a path.
 
     An annotator without votes gets the common score; an item without votes needs features.
     """
-    left, right = _codes(votes.items, asked.left), _codes(votes.items, asked.right)
+    left, right = _codes(votes.items, comparisons.left), _codes(votes.items, comparisons.right)
     theta, matrix = path.scores(t), path.features
     if (left < 0).any() or (right < 0).any():
-        known = _of_all_described(asked, features, votes)
+        known = _of_all_described(comparisons, features, votes)
         left, right, matrix = known.left, known.right, known.matrix
         theta = matrix @ path.common_at(t)
     annotator = np.full(len(left), -1)
-    if asked.annotator is not None:
-        annotator = _codes(votes.annotators, asked.annotator)
+    if comparisons.annotator is not None:
+        annotator = _codes(votes.annotators, comparisons.annotator)
     return state_margins(
-        Comparisons(annotator, left, right, asked.position_known),
+        Comparisons(annotator, left, right, comparisons.position_known),
         theta=theta,
         deviation=path.deviation(t),
         bias=path.position_bias(t),
@@ -104,13 +108,15 @@ class _Described:
     matrix: Floats
 
 
-def _of_all_described(asked: Asked, features: ItemFeatures | None, votes: Votes) -> _Described:
+def _of_all_described(
+    comparisons: LabelledComparisons, features: ItemFeatures | None, votes: Votes
+) -> _Described:
     items = votes.items if features is None else features.items
-    left, right = _codes(items, asked.left), _codes(items, asked.right)
+    left, right = _codes(items, comparisons.left), _codes(items, comparisons.right)
     unknown = (left < 0) | (right < 0)
     if features is None or unknown.any():
         raise VoteError(
-            f"item {_first_unknown(asked, left, unknown)!r} is not in the fitted votes",
+            f"item {_first_unknown(comparisons, left, unknown)!r} is not in the fitted votes",
             rows=np.flatnonzero(unknown) + 1,
             expected="an item of the votes, or one whose features are known",
             remedy="fit with features=... that describe the new items too",
@@ -118,9 +124,9 @@ def _of_all_described(asked: Asked, features: ItemFeatures | None, votes: Votes)
     return _Described(left, right, features.matrix)
 
 
-def _first_unknown(asked: Asked, left: Ints, unknown: NDArray[np.bool_]) -> Any:
+def _first_unknown(comparisons: LabelledComparisons, left: Ints, unknown: NDArray[np.bool_]) -> Any:
     row = int(unknown.argmax())
-    return (asked.left if left[row] < 0 else asked.right)[row]
+    return (comparisons.left if left[row] < 0 else comparisons.right)[row]
 
 
 def _as_table(X: Any) -> Any:
@@ -133,8 +139,8 @@ def _as_table(X: Any) -> Any:
         ) from error
 
 
-def _codes(labels: NDArray[Any], asked: NDArray[Any]) -> Ints:
+def _codes(labels: NDArray[Any], wanted: NDArray[Any]) -> Ints:
     """Codes of labels; -1 for a label that is not there."""
     code = {label: k for k, label in enumerate(labels.tolist())}
-    values = np.asarray(asked).tolist()
+    values = np.asarray(wanted).tolist()
     return np.array([code.get(label, -1) for label in values], dtype=np.int64)

@@ -1,0 +1,94 @@
+"""The leaderboard of a fit, win probabilities and the shared position effect, with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from prefpath.errors import SettingError
+from prefpath.fitted import Fitted
+from prefpath.inference.columns import (
+    Anchor,
+    find_anchor,
+    interval_columns,
+    position_effect,
+    shown_scores,
+)
+from prefpath.inference.common import common_scores
+from prefpath.inference.intervals import CommonScores, Method, check_level
+from prefpath.inference.scales import Scale
+from prefpath.leaderboard import ranking_columns
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals are made.
+
+    Attributes
+    ----------
+    method : {"sandwich", "bootstrap"} or None
+        Clustered by annotator either way: by formula, or by drawing whole annotators again.
+    level : float
+        How often an interval is to hold the true score, and the rank interval the rank.
+    n_resamples : int
+        Of the bootstrap.
+    """
+
+    method: Method | None = "sandwich"
+    level: float = 0.95
+    n_resamples: int = 1_000
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    def of(self, fitted: Fitted) -> CommonScores | None:
+        """The common scores made so; None if no intervals are wanted, or none can be."""
+        if self.method is None:
+            return None
+        return common_scores(fitted, self.method, n_resamples=self.n_resamples)
+
+
+def leaderboard_columns(
+    fitted: Fitted,
+    intervals: IntervalSettings | None = None,
+    *,
+    annotator: Any = None,
+    scale: Scale = "natural",
+    anchor: Anchor = None,
+) -> dict[str, Any]:
+    """The leaderboard as columns; of one annotator, without intervals, if named."""
+    settings = IntervalSettings() if intervals is None else intervals
+    code, value = find_anchor(fitted.votes, anchor, scale)
+    bounds: dict[str, Any] = {}
+    scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
+    common = settings.of(fitted) if annotator is None else None
+    if common is not None:
+        bounds = interval_columns(common, settings.level, scale, code, value)
+    shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
+    return ranking_columns(fitted.votes, scores, fitted.component, shown=shown, intervals=bounds)
+
+
+def win_probability(
+    fitted: Fitted, item: Any, other: Any, intervals: IntervalSettings
+) -> dict[str, float | None]:
+    """Probability that an average annotator prefers `item` to `other`, with its interval."""
+    a, b = fitted.votes.item_code(item), fitted.votes.item_code(other)
+    common = intervals.of(fitted)
+    if common is None:
+        margin = np.subtract(*fitted.scores[[a, b]])
+        point = float(fitted.loss.probability(margin))
+        return {"probability": point, "low": None, "high": None}
+    return common.win_probability(a, b, intervals.level)
+
+
+def shared_position_effect(fitted: Fitted, level: float = 0.95) -> dict[str, float | None]:
+    """The position effect everybody shares: as logit, and as a chance at equal quality."""
+    check_level(level)
+    if not fitted.problem.common_position:
+        raise SettingError(
+            "the model has no common position effect",
+            expected="a model fitted with common_position=True",
+        )
+    return position_effect(common_scores(fitted), fitted.common_position, level, fitted.loss)

@@ -1,0 +1,111 @@
+"""`common_scores`: the common scores of a fit with their uncertainty, computed once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from prefpath.errors import SettingError, VoteWarning
+from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.inference.bootstrap import bootstrap_coefficients
+from prefpath.inference.evidence import MOST_COEFFICIENTS, gather_evidence
+from prefpath.inference.intervals import METHODS, CommonScores, Method, in_scores
+from prefpath.inference.sandwich import cluster_covariance
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.votes.encode import CodeArray
+
+_BLAS_THREADS_FROM = 1_000  # items: below, matrices are so small that threads cost more than save
+
+
+class _Asked(NamedTuple):
+    """How intervals are to be made; what was computed is kept by it."""
+
+    method: Method
+    n_resamples: int
+
+
+# A fit is frozen, so what was computed from it stays true as long as it lives.
+_COMPUTED: WeakKeyDictionary[Fitted, dict[_Asked, CommonScores]] = WeakKeyDictionary()
+
+
+def common_scores(
+    model: Fitted | HasFitted,
+    method: Method = "sandwich",
+    *,
+    n_resamples: int = 1_000,
+    progress: Callable[[int], None] | None = None,
+) -> CommonScores | None:
+    """Common scores at the chosen time with their covariance; None for too many items.
+
+    Parameters
+    ----------
+    model : Fitted, or a fitted PreferenceModel
+    method : {"sandwich", "bootstrap"}
+        Clustered by annotator either way: by formula, or by drawing whole annotators again.
+    n_resamples : int
+        Of the bootstrap.
+    progress : callable, optional
+        Called with the number of resamples just finished.
+    """
+    if method not in METHODS:
+        raise SettingError(f"interval is {method!r}", expected="sandwich, bootstrap or None")
+    fitted = as_fitted(model)
+    if fitted.votes.n_items > MOST_COEFFICIENTS and method == "sandwich":
+        warnings.warn(
+            f"more than {MOST_COEFFICIENTS:,} items: their intervals are not computed",
+            VoteWarning,
+            stacklevel=2,
+        )
+        return None
+    kept = _COMPUTED.setdefault(fitted, {})
+    asked = _Asked(method, n_resamples if method == "bootstrap" else 0)
+    if asked not in kept:
+        kept[asked] = _estimate(fitted, method, n_resamples, progress)
+    return kept[asked]
+
+
+def _estimate(
+    fitted: Fitted, method: Method, n_resamples: int, progress: Callable[[int], None] | None
+) -> CommonScores:
+    evidence = gather_evidence(fitted)
+    few = fitted.votes.n_items < _BLAS_THREADS_FROM
+    with threadpool_limits(1 if few else None, user_api="blas"):
+        clustered = cluster_covariance(evidence)
+    draws = None
+    if method == "bootstrap":
+        draws = bootstrap_coefficients(
+            evidence,
+            clustered,
+            n_resamples=n_resamples,
+            random_state=fitted.seed,
+            n_threads=fitted.n_threads,
+            progress=progress,
+        )
+    return in_scores(evidence, clustered, method, draws)
+
+
+def estimate_common(
+    problem: Problem,
+    path: Path,
+    t: float,
+    component: CodeArray,
+    *,
+    method: Method = "sandwich",
+    n_resamples: int = 1_000,
+    random_state: int | None = 0,
+    n_threads: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CommonScores:
+    """Deprecated: `common_scores` of a `Fitted`."""
+    warnings.warn(
+        "estimate_common is common_scores(Fitted(problem, path, t, component)) since 0.2",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    fitted = Fitted(problem, path, t, component, seed=random_state, n_threads=n_threads)
+    return _estimate(fitted, method, n_resamples, progress)
