@@ -11,11 +11,9 @@ from scipy.optimize import check_grad
 from prefpath import Votes
 from prefpath.baselines import BradleyTerry
 from prefpath.baselines.linear_solves import (
-    gram,
     log_loss,
     log_loss_gradient,
     logistic_regression,
-    solve_ridged,
 )
 
 WIKIPEDIA_WINS = {"AB": 2, "AD": 1, "BA": 3, "BC": 5, "CB": 3, "CD": 1, "DA": 4, "DC": 3}
@@ -77,22 +75,7 @@ def test_gradient_is_the_derivative() -> None:
     assert check_grad(log_loss, log_loss_gradient, point, *args) < 1e-5
 
 
-def test_conjugate_gradients_solve_what_the_dense_factorisation_solves(
-    monkeypatch: pytest.MonkeyPatch, votes: Votes
-) -> None:
-    dense = BradleyTerry(ridge=1e-3).fit(votes).scores()
-    monkeypatch.setattr("prefpath.baselines.linear_solves._DENSE_COLUMNS", 0)
-    assert_allclose(BradleyTerry(ridge=1e-3).fit(votes).scores(), dense, atol=1e-7)
-
-
 def test_a_fit_that_did_not_converge_says_so() -> None:
     design = np.ones((1, 1))
     with pytest.warns(UserWarning, match="did not converge"):
         logistic_regression(design, np.ones(1), np.zeros(1), ridge=1e-9, max_iterations=2)
-
-
-def test_gram_and_solve() -> None:
-    rng = np.random.default_rng(2)
-    design, weight, target = rng.normal(size=(9, 3)), rng.random(9), rng.normal(size=3)
-    expected = np.linalg.inv(design.T @ np.diag(weight) @ design + 0.1 * np.eye(3)) @ target
-    assert_allclose(solve_ridged(gram(design, weight), target, 0.1), expected)

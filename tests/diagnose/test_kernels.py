@@ -13,7 +13,6 @@ import pytest
 
 from prefpath import Votes, simulate_crowd
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.consensus import _distinct_and_place
 from prefpath.diagnose.flips import flip_shard
 from prefpath.diagnose.resample import (
     AS_LARGE,
@@ -182,11 +181,3 @@ def test_chance_of_the_votes_is_a_product_of_binomials(tested):
     log_chance_shard(np.arange(25), ballots.design, null, found)
     each = binom.logpmf(ballots.wins, ballots.trials, null.p)
     np.testing.assert_allclose(found, ballots.sum_by_annotator(each), rtol=1e-8)
-
-
-@pytest.mark.parametrize("n_keys", [50, 5_000])
-def test_keys_by_table_are_keys_by_sorting(n_keys):
-    key = np.random.default_rng(0).integers(0, 50, 400)
-    distinct, place = _distinct_and_place(key, n_keys)
-    np.testing.assert_array_equal(distinct, np.unique(key))
-    np.testing.assert_array_equal(distinct[place], key)

@@ -11,7 +11,7 @@ import pytest
 
 from prefpath import Votes, read_votes
 from prefpath.trust import TrustPanel, trust_panel
-from prefpath.trust.meetings import Meetings, distinct_keys
+from prefpath.trust.meetings import Meetings
 
 NAMES = [
     "rows left out", "one scale", "votes per item", "never won", "never lost", "finite scores",
@@ -199,12 +199,6 @@ def test_real_votes(data_dir: Path) -> None:
     judges = trust_panel(read_votes(data_dir / "llm_position_bias.csv"))
     assert judges.status == "fail"
     assert judges["both orders"].status == "passed"
-
-
-@pytest.mark.parametrize("n_keys", [50, 5_000])
-def test_distinct_keys_by_table_are_those_by_sorting(n_keys: int) -> None:
-    key = np.random.default_rng(1).integers(0, 50, 400)
-    np.testing.assert_array_equal(distinct_keys(key, n_keys), np.unique(key))
 
 
 def test_meetings_are_the_distinct_votes() -> None:

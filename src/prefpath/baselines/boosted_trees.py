@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from prefpath.baselines.base import Baseline, Fit, Grid, as_grid, centred
-from prefpath.baselines.training import PairCounts, Training
+from prefpath.baselines.training import Outcomes, Training
 from prefpath.errors import MissingExtra
 from prefpath.votes.encode import FloatArray, IntArray
 
@@ -116,7 +116,7 @@ class DART(GBDT):
     learning_rate: float = 0.5  # what is added is scaled down again with the trees dropped
 
 
-def pairwise_logistic(counts: PairCounts, seen: IntArray) -> Objective:
+def pairwise_logistic(counts: Outcomes, seen: IntArray) -> Objective:
     """Gradient and curvature of the log loss summed over votes, for the items in `seen`.
 
     The Hessian in the scores is a graph Laplacian; LightGBM takes a diagonal only, and twice

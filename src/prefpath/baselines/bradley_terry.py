@@ -9,6 +9,7 @@ from typing import ClassVar
 from prefpath.baselines.base import Baseline, Fit, centred
 from prefpath.baselines.linear_solves import logistic_regression
 from prefpath.baselines.training import Training
+from prefpath.pairs import fit_bradley_terry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,9 @@ class BradleyTerry(Baseline):
 
     def _fit_path(self, training: Training) -> Sequence[Fit]:
         counts = training.counts
+        if training.features is None:
+            scores = fit_bradley_terry(counts.pooled, ridge=self.ridge).scores
+            return [Fit(centred(scores, training.item_weight))]
         design = training.differences(counts.first, counts.second)
         coef = logistic_regression(design, *counts.half_tied, ridge=self.ridge)
         scores = training.item_design @ coef

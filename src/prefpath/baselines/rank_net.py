@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from prefpath.baselines.base import Baseline, Fit, Grid, as_grid, centred
-from prefpath.baselines.training import Design, PairCounts, Training
+from prefpath.baselines.training import Design, Outcomes, Training
 from prefpath.votes.encode import FloatArray
 
 Weights = tuple[FloatArray, FloatArray, FloatArray]  # into the hidden layer, its bias, out of it
@@ -59,7 +59,7 @@ class RankNet(Baseline):
         ]
 
     def _train(
-        self, inputs: Design, counts: PairCounts, decay: float, stops: Sequence[float]
+        self, inputs: Design, counts: Outcomes, decay: float, stops: Sequence[float]
     ) -> Iterator[FloatArray]:
         weights = initial_weights(inputs.shape[1], self.hidden, self.random_state)
         adam = Adam(weights, self.learning_rate)
@@ -99,7 +99,7 @@ def forward(weights: Weights, inputs: Design) -> tuple[FloatArray, FloatArray]:
 
 
 def loss_and_gradient(
-    weights: Weights, inputs: Design, counts: PairCounts, decay: float
+    weights: Weights, inputs: Design, counts: Outcomes, decay: float
 ) -> tuple[float, Weights]:
     """Mean cross-entropy plus `decay / 2 * ||weights||**2`, and its gradient (biases are free)."""
     into, _, out = weights

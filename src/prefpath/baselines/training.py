@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from prefpath.errors import VoteError
+from prefpath.pairs import PairCounts, PairIndex
+from prefpath.pairs.keys import number_keys
 from prefpath.votes import Votes
 from prefpath.votes.check import check_weights
 from prefpath.votes.encode import FloatArray, IntArray
@@ -35,19 +37,18 @@ class VoteGroups:
 
     @classmethod
     def from_votes(cls, votes: Votes) -> VoteGroups:
-        swap = votes.left > votes.right
-        first = np.where(swap, votes.right, votes.left).astype(np.int64)
-        second = np.where(swap, votes.left, votes.right).astype(np.int64)
-        levels, level = np.unique(np.where(swap, -votes.choice, votes.choice), return_inverse=True)
-        key = (first * votes.n_items + second) * len(levels) + level
-        distinct, of_row = np.unique(key, return_inverse=True)
-        pair_key, level = np.divmod(distinct, len(levels))
+        index = PairIndex.of(votes.left, votes.right, votes.n_items)
+        toward = np.where(index.swapped, -votes.choice, votes.choice)
+        levels, level = np.unique(toward, return_inverse=True)
+        key = index.place.astype(np.int64) * len(levels) + level
+        distinct, of_row = number_keys(key, len(index.first) * len(levels))
+        pair, level = np.divmod(distinct, len(levels))
         return cls(
-            first=pair_key // votes.n_items,
-            second=pair_key % votes.n_items,
+            first=index.first[pair].astype(np.int64),
+            second=index.second[pair].astype(np.int64),
             choice=levels[level],
-            pair=np.unique(pair_key, return_inverse=True)[1],
-            of_row=of_row,
+            pair=pair,
+            of_row=of_row.astype(np.int64),
         )
 
     @cached_property
@@ -57,9 +58,13 @@ class VoteGroups:
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
-    """What the votes on each pair weigh: those for the first item, for the second, ties."""
+class Outcomes:
+    """What the votes on each pair weigh: those for the first item, for the second, ties.
 
+    The pairs of all votes, those a fold leaves without weight too: folds share the pairs.
+    """
+
+    n_items: int
     first: IntArray
     second: IntArray
     wins: FloatArray
@@ -74,6 +79,15 @@ class PairCounts:
     def half_tied(self) -> tuple[FloatArray, FloatArray]:
         """Wins and losses of the first item where a tie is half of each."""
         return self.wins + self.ties / 2, self.losses + self.ties / 2
+
+    @property
+    def pooled(self) -> PairCounts:
+        """The pairs with votes; a tie is half a win and half a loss."""
+        total = self.total
+        kept = total > 0
+        choice = (self.wins - self.losses)[kept] / total[kept]
+        first, second = (code[kept].astype(np.int32) for code in (self.first, self.second))
+        return PairCounts(self.n_items, first, second, total[kept], choice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +122,14 @@ class Training:
         return _totals(self.groups.of_row, self.weight, len(self.groups.choice))
 
     @cached_property
-    def counts(self) -> PairCounts:
+    def counts(self) -> Outcomes:
         groups, n_pairs = self.groups, len(self.groups.pair_start)
 
         def weigh(chosen: NDArray[np.bool_]) -> FloatArray:
             return _totals(groups.pair[chosen], self.group_weight[chosen], n_pairs)
 
-        return PairCounts(
+        return Outcomes(
+            n_items=self.n_items,
             first=groups.first[groups.pair_start],
             second=groups.second[groups.pair_start],
             wins=weigh(groups.choice > 0),

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from prefpath.baselines.base import Baseline, Fit, Grid, as_grid, centred
-from prefpath.baselines.linear_solves import gram, least_squares, solve_ridged
+from prefpath.baselines.linear_solves import least_squares
 from prefpath.baselines.training import Design, Training
+from prefpath.pairs.systems import gram, solve_ridged
 from prefpath.votes.encode import FloatArray
 
 _RIDGE = 1e-6

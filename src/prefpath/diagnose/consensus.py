@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.linalg import cg
+from scipy import sparse
 
 from prefpath.diagnose.ballots import Ballots
 from prefpath.model.design import Floats, Ints
+from prefpath.pairs.keys import number_keys
+from prefpath.pairs.newton import minimise
+from prefpath.pairs.systems import gram, solve_ridged
 
 # A normal prior with standard deviation 10 on the scores: far wider than any real score, yet
 # an item that never lost, or never met the others, keeps a finite one.
 _RIDGE = 0.01
-_DENSE_UP_TO = 64
 _MOST_STEPS = 50
-_TOLERANCE = 1e-8
+_LONGEST_STEP = 2.0
 _FARTHEST = 30.0
 
 
@@ -38,7 +39,7 @@ class CommonModel:
         n_items = ballots.votes.n_items
         key = (ballots.left.astype(np.int64) * n_items + ballots.right) * 2
         key += ballots.design.position
-        distinct, self._place = _distinct_and_place(key, 2 * n_items**2)
+        distinct, self._place = number_keys(key, 2 * n_items**2)
         pair, known = distinct // 2, distinct % 2
         self._incidence = _incidence(pair // n_items, pair % n_items, n_items)
         self._design = _design_matrix(
@@ -55,17 +56,22 @@ class CommonModel:
         trials += np.bincount(self._place, own * ballots.trials, n_pairs)
         wins: Floats = np.zeros(n_pairs)
         wins += np.bincount(self._place, own * ballots.wins, n_pairs)
-        coefficient = self._last.copy()
-        for _ in range(_MOST_STEPS):
+
+        def score_and_information(coefficient: Floats) -> tuple[Floats, Floats]:
             margin = np.clip(self._design @ coefficient, -_FARTHEST, _FARTHEST)
-            score, information = _score_and_information(ballots, margin, trials, wins)
-            gradient = self._design.T @ score - _RIDGE * coefficient
-            step = _solve(self._design, information, gradient)
-            coefficient += step / max(1.0, float(np.abs(step).max()) / 2.0)
-            if np.abs(step).max() < _TOLERANCE:
-                break
+            return _score_and_information(ballots, margin, trials, wins)
+
+        coefficient, _ = minimise(
+            lambda x: _RIDGE * x - self._design.T @ score_and_information(x)[0],
+            lambda x, gradient: solve_ridged(
+                gram(self._design, score_and_information(x)[1]), gradient, _RIDGE
+            ),
+            self._last,
+            longest=_LONGEST_STEP,
+            most_steps=_MOST_STEPS,
+        )
         self._last = coefficient
-        return self._consensus(coefficient, information)
+        return self._consensus(coefficient, score_and_information(coefficient)[1])
 
     def _consensus(self, coefficient: Floats, information: Floats) -> Consensus:
         ballots = self._ballots
@@ -76,20 +82,6 @@ class CommonModel:
         pair_items = abs(self._incidence).T @ information
         error = 1.0 / np.sqrt(pair_items + _RIDGE)
         return Consensus(scores - scores.mean(), error, position)
-
-
-def _distinct_and_place(key: Ints, n_keys: int) -> tuple[Ints, Ints]:
-    """Distinct keys in order, and the place of each key among them.
-
-    By a table of all possible keys where it is no larger than the keys given, else by sorting.
-    """
-    if n_keys > len(key):
-        distinct, place = np.unique(key, return_inverse=True)
-        return distinct, place
-    taken = np.zeros(n_keys, dtype=bool)
-    taken[key] = True
-    rank = np.cumsum(taken) - 1
-    return np.flatnonzero(taken), rank[key]
 
 
 def _incidence(left: Ints, right: Ints, n_items: int) -> sparse.csr_matrix:
@@ -118,17 +110,3 @@ def _score_and_information(
     slope = ballots.slope(margin)
     factor = slope / (p * (1.0 - p))
     return factor * (wins - trials * p), factor * slope * trials
-
-
-def _solve(design: sparse.csr_matrix, information: Floats, gradient: Floats) -> Floats:
-    """Newton's step: dense for few coefficients, conjugate gradients for many."""
-    hessian = design.T @ sparse.diags_array(information) @ design
-    n = hessian.shape[0]
-    hessian = sparse.csr_matrix(hessian + _RIDGE * sparse.eye_array(n))
-    if n <= _DENSE_UP_TO:
-        dense: Floats = linalg.solve(np.asarray(hessian.todense()), gradient, assume_a="pos")
-        return dense
-    inverse_diagonal = sparse.diags_array(1.0 / hessian.diagonal())
-    step, _ = cg(hessian, gradient, rtol=1e-8, maxiter=1_000, M=inverse_diagonal)
-    result: Floats = np.asarray(step)
-    return result

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from prefpath.errors import VoteError
-from prefpath.hodge.flow import PairFlow, Transform, pool_votes, transformed_flow
+from prefpath.hodge.flow import PairFlow, Transform, flow_of_votes, transformed_flow
 from prefpath.hodge.gradient import find_components, fit_scores, gradient_of
 from prefpath.hodge.local import local_part
 from prefpath.hodge.triangles import Triangles, curls_of, energies_of, greatest_energies
@@ -194,7 +194,7 @@ def hodge_rank(votes: Votes) -> FloatArray:
     >>> hodge_rank(votes).round(3).tolist()
     [0.667, 0.0, -0.667]
     """
-    flow = pool_votes(votes)  # the mean choice and the votes differ by a constant only
+    flow = flow_of_votes(votes)  # the mean choice and the votes differ by a constant only
     return fit_scores(flow, find_components(flow))
 
 

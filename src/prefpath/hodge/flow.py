@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
 from scipy.special import logit, ndtri
 
 from prefpath.errors import VoteError
+from prefpath.pairs import pool_votes
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray, FloatArray
 
@@ -31,39 +31,17 @@ class PairFlow:
     value: FloatArray
 
 
-def pool_votes(votes: Votes) -> PairFlow:
-    """Mean choice on each pair, ties counting 0, weighted by the votes on it.
-
-    Pairs whose votes weigh nothing are not compared, and left out.
-    """
-    forward = votes.left < votes.right
-    place = (
-        np.where(forward, votes.left, votes.right),
-        np.where(forward, votes.right, votes.left),
-    )
-    shape = (votes.n_items, votes.n_items)
-    strength = votes.weight * np.where(forward, votes.choice, -votes.choice)
-    # The same coordinates give both sums the same pattern, explicit zeros included.
-    weight = sparse.coo_array((votes.weight, place), shape=shape).tocsr()
-    total = sparse.coo_array((strength, place), shape=shape).tocsr()
-    weight.sort_indices()
-    total.sort_indices()
-    first = np.repeat(np.arange(votes.n_items, dtype=np.int32), np.diff(weight.indptr))
-    kept = weight.data > 0
-    return PairFlow(
-        n_items=votes.n_items,
-        first=first[kept],
-        second=weight.indices[kept].astype(np.int32),
-        weight=weight.data[kept],
-        value=total.data[kept] / weight.data[kept],
-    )
+def flow_of_votes(votes: Votes) -> PairFlow:
+    """Mean choice on each pair, ties counting 0, weighted by the votes on it."""
+    pooled = pool_votes(votes)
+    return PairFlow(pooled.n_items, pooled.first, pooled.second, pooled.weight, pooled.choice)
 
 
 def transformed_flow(votes: Votes, transform: Transform) -> PairFlow:
     """The flow of a transform of the share of wins; see `hodge_decompose`."""
     if transform not in _TRANSFORMS:
         raise VoteError(f"transform is {transform!r}", expected=" or ".join(_TRANSFORMS))
-    flow = pool_votes(votes)
+    flow = flow_of_votes(votes)
     if transform != "uniform":
         _check_strengths(votes, transform)
     value = _TRANSFORMS[transform](flow.value, flow.weight)

@@ -11,13 +11,11 @@ from scipy import linalg
 from prefpath.inference.evidence import Evidence, Slots, pooled_target
 from prefpath.model.design import Floats
 from prefpath.model.losses import scalar_curvature, scalar_gradient
+from prefpath.pairs.fit import LARGEST_MARGIN
+from prefpath.pairs.newton import minimise
 
 _MOST_ITERATIONS = 60
-_LONGEST_STEP = 3.0  # in logits: a full step from far away can overshoot into the flat tails
-_SMALL_STEP = 1e-9
 _RELATIVE_CUTOFF = 1e-10
-# Beyond this no finite sample tells a margin from infinity: the fit is running away.
-_LARGEST_MARGIN = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +40,21 @@ def fit_consensus(evidence: Evidence) -> Consensus:
     """Minimise the loss in the common part, from the full fit's value on."""
     weight, pull = (column[:, 0] for column in pooled_target(evidence))
     choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
-    coefficient = evidence.coefficient.copy()
-    converged = False
-    for _ in range(_MOST_ITERATIONS):
-        gradient = common_gradient(evidence, coefficient, weight, choice)
-        inverse = invert(evidence, common_hessian(evidence, coefficient, weight, choice))
-        step = inverse @ gradient
-        size = float(np.abs(step).max(initial=0.0))
-        coefficient -= step * min(1.0, _LONGEST_STEP / max(size, 1e-300))
-        if size < _SMALL_STEP:
-            converged = True
-            break
+
+    def inverse_at(coefficient: Floats) -> Floats:
+        return invert(evidence, common_hessian(evidence, coefficient, weight, choice))
+
+    coefficient, converged = minimise(
+        lambda x: common_gradient(evidence, x, weight, choice),
+        lambda x, gradient: inverse_at(x) @ gradient,
+        evidence.coefficient,
+        most_steps=_MOST_ITERATIONS,
+    )
     bounded = evidence.scores(coefficient)[evidence.bounded]
     spread = float(np.ptp(bounded)) if len(bounded) else 0.0
     bias = abs(evidence.common_bias(coefficient))
-    converged &= bool(max(spread, bias) < _LARGEST_MARGIN)
-    return Consensus(coefficient, inverse, converged)
+    converged &= bool(max(spread, bias) < LARGEST_MARGIN)
+    return Consensus(coefficient, inverse_at(coefficient), converged)
 
 
 def common_gradient(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prefpath.hodge.flow import pool_votes
 from prefpath.model.design import Floats, Ints
+from prefpath.pairs import pool_votes
 from prefpath.path import Path
 from prefpath.votes import Votes
 
@@ -46,7 +46,7 @@ def pair_tables(votes: Votes, codes: ArrayLike) -> tuple[Floats, Floats]:
     first, second = place[flow.first], place[flow.second]
     kept = (first >= 0) & (second >= 0)
     first, second = first[kept], second[kept]
-    won = (1.0 + np.clip(flow.value[kept], -1.0, 1.0)) / 2.0
+    won = (1.0 + np.clip(flow.choice[kept], -1.0, 1.0)) / 2.0
     share: Floats = np.full((len(rows), len(rows)), np.nan)
     battles: Floats = np.zeros_like(share)
     share[first, second], share[second, first] = won, 1.0 - won

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.losses import slopes
 from prefpath.model.problem import Problem
+from prefpath.pairs.keys import number_keys
 from prefpath.solver.kernels import CELLS_AT_ONCE, Rule, Scratch, add_to_pairs, along
-
-# Up to this many conceivable pairs, a table of all of them is faster than sorting the votes.
-_TABLE_UP_TO = 25_000_000
 
 
 class PoolIndex(NamedTuple):
@@ -50,11 +48,7 @@ def build_pool_index(problem: Problem) -> PoolIndex:
     levels, level = _choice_levels(problem)
     radix = 3 * len(levels)
     key = _cell_keys(design, n, side, level, len(levels))
-    if n * n * radix <= _TABLE_UP_TO:
-        distinct, pair_of = _number_by_table(key, n * n * radix)
-    else:
-        distinct, inverse = np.unique(key, return_inverse=True)
-        pair_of = inverse.astype(np.uint32)
+    distinct, pair_of = number_keys(key, n * n * radix)
     pair, rest = np.divmod(distinct, radix)
     first, second = np.divmod(pair, n)
     return PoolIndex(
@@ -100,26 +94,6 @@ def _cell_keys(
             pair = min(a, b) * n_items + max(a, b)
             key[c] = (pair * 3 + side[c] + 1) * n_levels + level[c]
     return key
-
-
-@njit(cache=True, nogil=True)
-def _number_by_table(key: Ints, size: int) -> tuple[Ints, Places]:
-    number = np.full(size, -1, dtype=np.int32)
-    for c in range(len(key)):
-        number[key[c]] = 0
-    n_distinct = 0
-    for k in range(size):
-        if number[k] == 0:
-            number[k] = n_distinct
-            n_distinct += 1
-    distinct = np.empty(n_distinct, dtype=np.int64)
-    for k in range(size):
-        if number[k] >= 0:
-            distinct[number[k]] = k
-    pair_of = np.empty(len(key), dtype=np.uint32)
-    for c in range(len(key)):
-        pair_of[c] = number[key[c]]
-    return distinct, pair_of
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -51,7 +51,7 @@ def trust_panel(votes: Votes) -> TrustPanel:
             check_votes_per_item(votes),
             check_outcome(votes, met, "never won", 1, "no vote won", "low"),
             check_outcome(votes, met, "never lost", -1, "no vote lost", "high"),
-            check_finite_scores(met),
+            check_finite_scores(votes),
             check_votes_per_annotator(votes),
             check_dominance(votes),
             check_ties(votes),

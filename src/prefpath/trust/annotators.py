@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.trust.meetings import Meetings, distinct_keys
+from prefpath.pairs.keys import distinct_keys
+from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from prefpath.hodge import HodgeDecomposition, hodge_decompose
 from prefpath.hodge.flow import PairFlow
 from prefpath.hodge.gradient import fit_scores, gradient_of
+from prefpath.pairs import PairCounts, fit_bradley_terry
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import share_of
 from prefpath.votes import Votes
@@ -61,19 +60,10 @@ def expected_circles(parts: HodgeDecomposition, scatter: float) -> float:
 
 def _bradley_terry_flow(parts: HodgeDecomposition) -> FloatArray:
     """The mean choice of each pair under the Bradley-Terry scores of the pooled votes."""
-    first, second, weight = parts.first, parts.second, parts.weight
-    won = weight * np.clip((1.0 + parts.flow) / 2.0, 0.0, 1.0)
-
-    def loss_and_gradient(scores: FloatArray) -> tuple[float, FloatArray]:
-        margin = scores[first] - scores[second]
-        loss = (weight * np.logaddexp(0.0, margin) - won * margin).sum()
-        pull = weight * expit(margin) - won
-        gradient = np.bincount(first, pull, len(scores)) - np.bincount(second, pull, len(scores))
-        return loss + _RIDGE / 2 * scores @ scores, gradient + _RIDGE * scores
-
-    start = np.zeros(len(parts.items))
-    scores = minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B").x
-    flow: FloatArray = np.tanh((scores[first] - scores[second]) / 2.0)
+    choice = np.clip(parts.flow, -1.0, 1.0)
+    counts = PairCounts(len(parts.items), parts.first, parts.second, parts.weight, choice)
+    scores = fit_bradley_terry(counts, ridge=_RIDGE).scores
+    flow: FloatArray = np.tanh((scores[parts.first] - scores[parts.second]) / 2.0)
     return flow
 
 

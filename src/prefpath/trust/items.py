@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
+from prefpath.pairs import pool_pairs, strong_components
 from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import IntArray
+from prefpath.votes.graph import components_of_pairs
 
 FEW_VOTES_PER_ITEM = 10
 
@@ -66,15 +66,13 @@ def check_outcome(
     )
 
 
-def check_finite_scores(met: Meetings) -> TrustCheck:
+def check_finite_scores(votes: Votes) -> TrustCheck:
     """Ford's condition: finite scores exist where every item reaches every other by wins."""
-    ahead, behind = met.side >= 0, met.side <= 0
-    winner = np.concatenate([met.left[ahead], met.right[behind]])
-    loser = np.concatenate([met.right[ahead], met.left[behind]])
-    shape = (met.n_items, met.n_items)
-    wins = sparse.coo_matrix((np.ones(len(winner)), (winner, loser)), shape=shape)
-    n_strong, _ = csgraph.connected_components(wins, directed=True, connection="strong")
-    if n_strong == met.n_components:
+    side = np.clip(votes.choice, -1.0, 1.0)  # a strength beyond 1 is a win
+    counts = pool_pairs(votes.left, votes.right, side, votes.weight, n_items=votes.n_items)
+    n_strong = int(strong_components(counts).max()) + 1
+    component = components_of_pairs(counts.first, counts.second, counts.n_items)
+    if n_strong == int(component.max()) + 1:
         return TrustCheck("finite scores", "passed", "wins lead from every item to every other")
     return TrustCheck(
         "finite scores",

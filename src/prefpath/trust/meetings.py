@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from prefpath.pairs.keys import distinct_keys
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 from prefpath.votes.graph import components_of_pairs
@@ -69,13 +70,3 @@ class Meetings:
     @cached_property
     def n_components(self) -> int:
         return int(self.component.max()) + 1
-
-
-def distinct_keys(key: IntArray, n_keys: int) -> IntArray:
-    """Distinct keys in order: by a table of all there could be, unless it is the larger."""
-    if n_keys <= len(key):
-        taken = np.zeros(n_keys, dtype=bool)
-        taken[key] = True
-        return np.flatnonzero(taken)
-    key = np.sort(key)  # far faster than `np.unique` for millions
-    return key[np.diff(key, prepend=-1) != 0]

@@ -1,0 +1,74 @@
+"""Damped Newton's method for a convex function given by its gradient and its Newton step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from prefpath.votes.encode import FloatArray
+
+Gradient = Callable[[FloatArray], FloatArray]
+Step = Callable[[FloatArray, FloatArray], FloatArray]
+
+_MOST_HALVINGS = 30
+
+
+class Minimum(NamedTuple):
+    """Where the method stopped, and whether its last step was short enough."""
+
+    coefficient: FloatArray
+    converged: bool
+
+
+def minimise(
+    gradient: Gradient,
+    newton_step: Step,
+    start: FloatArray,
+    *,
+    tolerance: float = 1e-6,
+    longest: float = 3.0,
+    most_steps: int = 100,
+) -> Minimum:
+    """Take Newton steps until one is at most `tolerance` (it is taken: the error is its square).
+
+    Parameters
+    ----------
+    gradient : callable
+        Coefficients to gradient.
+    newton_step : callable
+        `(coefficients, gradient)` to what Newton's method subtracts.
+    longest : float
+        No coefficient moves further in one step: from far away a full one can overshoot into
+        flat tails, where the curvature no longer says where the minimum is.
+    """
+    coefficient = start.copy()
+    slope = gradient(coefficient)
+    for _ in range(most_steps):
+        step = newton_step(coefficient, slope)
+        size = float(np.abs(step).max(initial=0.0))
+        step *= min(1.0, longest / max(size, 1e-300))
+        coefficient, slope = _advance(gradient, coefficient, slope, step)
+        if size <= tolerance:
+            return Minimum(coefficient, True)
+    return Minimum(coefficient, False)
+
+
+def _advance(
+    gradient: Gradient, coefficient: FloatArray, slope: FloatArray, step: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Halve the step until the function no longer rises at its end as steeply as it falls now.
+
+    A convex function's slope along the step only grows: small at the end means near the
+    minimum along it, and no value of the function is needed to know that.
+    """
+    fall = float(slope @ step)
+    for _ in range(_MOST_HALVINGS):
+        candidate = coefficient - step
+        ahead = gradient(candidate)
+        if -float(ahead @ step) <= 0.9 * fall:
+            break
+        step = 0.5 * step
+        fall *= 0.5
+    return candidate, ahead
