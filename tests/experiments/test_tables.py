@@ -13,7 +13,16 @@ from rich.console import Console
 from prefpath import simulate_crowd
 from prefpath.compare import MultiLevel, Outcome, Summary
 from prefpath.experiments import report, reproduce, runner
-from prefpath.experiments.tables import OURS, OWN_FOUR, TABLES, PaperTable, Variant, bernoulli_split
+from prefpath.experiments.published import Published
+from prefpath.experiments.tables import (
+    OURS,
+    OWN_FOUR,
+    PAPER_RIVALS,
+    TABLES,
+    PaperTable,
+    Variant,
+    bernoulli_split,
+)
 
 METHODS = ("borda", "hodgerank")
 
@@ -128,9 +137,23 @@ def test_results_of_other_settings_are_not_reused(
 )
 def test_verdicts(published: float | None, said: str) -> None:
     summary = Summary("m", 100, 0.1, 0.2, 0.3, 0.1, None, 0.0)
-    verdict = report.Line("m", summary, published).verdict
+    paper = None if published is None else Published(published, None)
+    verdict = report.Line("m", summary, paper).verdict
     assert said in verdict
     assert bool(verdict) == bool(said)
+
+
+def test_a_verdict_counts_the_papers_own_error() -> None:
+    summary = Summary("m", 100, 0.1, 0.2, 0.3, 0.1, None, 0.0)
+    without = report.Line("m", summary, Published(0.25, None)).verdict
+    with_error = report.Line("m", summary, Published(0.25, 0.1)).verdict
+    assert "by 5.0 standard errors" in without
+    assert "by 2.0 standard errors" in with_error  # hypot(.01, .1 / sqrt(20)) = .0245
+
+
+def test_every_method_of_every_table_has_a_published_figure() -> None:
+    for table in TABLES.values():
+        assert set(table.variants[0].published) == {*PAPER_RIVALS, *OURS}
 
 
 def test_differences_are_paired_by_repeat() -> None:

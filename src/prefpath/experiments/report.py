@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from prefpath.compare import Summary
+from prefpath.experiments.published import Published
 from prefpath.experiments.runner import Results
 from prefpath.experiments.tables import OURS, PaperTable, Variant
 
@@ -22,15 +24,15 @@ class Line:
 
     key: str
     summary: Summary
-    published: float | None
+    published: Published | None
 
     @property
     def verdict(self) -> str:
-        """Ours against the paper's mean, by the standard error of ours."""
-        error = self.summary.standard_error
-        if self.published is None or error is None:
+        """Ours against the paper's mean, by the standard error of the difference."""
+        if self.published is None or self.summary.standard_error is None:
             return ""
-        away = self.summary.mean - self.published
+        error = math.hypot(self.summary.standard_error, self.published.standard_error)
+        away = self.summary.mean - self.published.mean
         if abs(away) <= 2.0 * error:
             return f"within 2 standard errors of the paper ({away:+.4f} ± {error:.4f})"
         side = "lower" if away < 0 else "higher"
@@ -64,7 +66,7 @@ def show(table: PaperTable, variant: Variant, lines: Sequence[Line], console: Co
         one = line.summary
         shown.add_row(
             f"[bold]{one.method}[/]" if line.key in OURS else one.method,
-            "n/a" if line.published is None else f"{line.published:.4f}",
+            "n/a" if line.published is None else f"{line.published.mean:.4f}",
             *(_number(value) for value in (one.min, one.mean, one.max, one.std)),
             f"{one.seconds:.2f}",
         )
@@ -73,7 +75,7 @@ def show(table: PaperTable, variant: Variant, lines: Sequence[Line], console: Co
         if line.verdict:
             console.print(f"{line.summary.method}: {line.verdict}", highlight=False)
     if any(line.published is None for line in lines):
-        console.print("n/a: we do not know the paper's figure", style="dim", highlight=False)
+        console.print("n/a: not in the paper", style="dim", highlight=False)
 
 
 def paired_difference(
@@ -110,7 +112,7 @@ def write_summary(path: Path, lines: Sequence[Line]) -> None:
             one = line.summary
             numbers = (one.min, one.mean, one.max, one.std, one.log_loss)
             cells = ("" if value is None else f"{value:.6f}" for value in numbers)
-            published = "" if line.published is None else line.published
+            published = "" if line.published is None else line.published.mean
             writer.writerow((one.method, published, one.n_splits, *cells, line.verdict))
 
 
@@ -124,7 +126,7 @@ def write_figure(path: Path, title: str, lines: Sequence[Line]) -> None:
         title=title,
         emphasised={line.summary.method for line in lines if line.key in OURS},
         published={
-            line.summary.method: line.published for line in lines if line.published is not None
+            line.summary.method: line.published.mean for line in lines if line.published is not None
         },
     )
 
