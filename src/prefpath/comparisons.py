@@ -9,12 +9,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prefpath.errors import VoteError
+from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.features import ItemFeatures
 from prefpath.path import Path
 from prefpath.predict import Comparisons, state_margins
-from prefpath.votes import Votes
+from prefpath.votes import Votes, read_votes
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,21 @@ class LabelledComparisons:
             table["right"].to_numpy(),
             np.ones(len(table), dtype=bool),
         )
+
+
+def as_votes(
+    X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, group: str | None
+) -> Votes:
+    """Votes as given, as `read_votes` reads them, or from comparisons X and their choices y."""
+    if y is None and sample_weight is not None:
+        raise SettingError(
+            "sample_weight without y", expected="weights in the votes, or X, y and weights"
+        )
+    if isinstance(X, Votes):
+        return X
+    if y is None:
+        return read_votes(X, group=group)
+    return votes_of_frame(X, y, sample_weight, group)
 
 
 def votes_of_frame(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,15 +13,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from prefpath.caveats import caveats
-from prefpath.comparisons import LabelledComparisons, votes_of_frame
+from prefpath.comparisons import LabelledComparisons, as_votes
 from prefpath.diagnose import diagnose, personal_ranking
 from prefpath.errors import SettingError, VoteWarning
-from prefpath.fit import Solver, solve
+from prefpath.fit import Solver
 from prefpath.fitted import Fitted
+from prefpath.fitted.attributes import FittedAttributes
+from prefpath.fitted.follow import PathSettings, StopSettings, follow
 from prefpath.frames import build_frame
 from prefpath.inference.board import (
+    BoardOptions,
     IntervalSettings,
-    leaderboard_columns,
+    board_columns,
     shared_position_effect,
     win_probability,
 )
@@ -34,18 +37,12 @@ from prefpath.model.features import ItemFeatures, as_item_features
 from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
-from prefpath.path import Path
 from prefpath.selection.criteria import Criterion, mismatch_ratio
-from prefpath.selection.cross_validation import (
-    CrossValidation,
-    Rule,
-    cross_validate,
-    follow_until_settled,
-)
-from prefpath.selection.folds import Fold, Over, make_folds
-from prefpath.solver.grid import TimeRatio, make_grid
+from prefpath.selection.cross_validation import Rule
+from prefpath.selection.folds import Over
+from prefpath.solver.grid import TimeRatio
 from prefpath.solver.lbi import Common, Progress
-from prefpath.votes import Votes, read_votes
+from prefpath.votes import Votes
 from prefpath.votes.check import check_choices
 from prefpath.votes.encode import CodeArray
 from prefpath.votes.graph import connected_components
@@ -53,7 +50,7 @@ from prefpath.votes.graph import connected_components
 _BALANCED_UP_TO = 200_000
 
 
-class PreferenceModel(BaseEstimator):  # type: ignore[misc]
+class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
@@ -171,17 +168,19 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like, optional
             Weights, with `y`.
         """
-        votes = self._votes_of(X, y, sample_weight)
+        votes = as_votes(X, y, sample_weight, self.group)
         features = as_item_features(self.features, votes.items)
         component = connected_components(votes)
         self._say_what_cannot_be_known(votes, component)
         balanced = self._balance(votes)
         problem = self._problem(votes, features, balanced)
-        path, found = self._follow(problem, progress)
+        stop = StopSettings(self.cv, self.cv_over, self.criterion, self.rule, self.random_state)
+        along = PathSettings(self.solver, self.common, self.n_times, self.t_ratio, self.n_threads)
+        path, found = follow(problem, along, stop, progress)
         self.fitted_ = Fitted(
             problem,
             path,
-            float(path.times[-1]) if found is None else found.choose(self.rule),
+            stop.time_on(path, found),
             component,
             cross_validation=found,
             item_features=features,
@@ -199,48 +198,6 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         self.fitted_ = self.fitted_.at(t)
         return self
-
-    @property
-    def votes_(self) -> Votes:
-        """The votes it was fitted to."""
-        return self.fitted_.votes
-
-    @property
-    def path_(self) -> Path:
-        """The regularization path."""
-        return self.fitted_.path
-
-    @property
-    def cv_(self) -> CrossValidation | None:
-        """Held-out errors along the path."""
-        return self.fitted_.cross_validation
-
-    @property
-    def t_(self) -> float:
-        """The time at which everything is said."""
-        return self.fitted_.t
-
-    @property
-    def balanced_(self) -> bool:
-        """Whether the penalty was balanced by activity."""
-        return self.fitted_.balanced
-
-    @property
-    def component_(self) -> CodeArray:
-        """Group of each item; ranks hold within one."""
-        return self.fitted_.component
-
-    @property
-    def features_(self) -> ItemFeatures | None:
-        """Features of the items, if any."""
-        return self.fitted_.item_features
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of item features; only there with features."""
-        if self.fitted_.features is None:
-            raise AttributeError("the model was fitted without features")
-        return self.fitted_.features.shape[1]
 
     def decision_function(self, X: Any) -> Floats:
         """Margin of each comparison: above 0 the left item is expected to win.
@@ -269,7 +226,7 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
         """
         if y is None:
-            votes = X if isinstance(X, Votes) else self._votes_of(X, None, sample_weight)
+            votes = X if isinstance(X, Votes) else as_votes(X, None, sample_weight, self.group)
             margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
         else:
             margin, choice = self.decision_function(X), check_choices(np.asarray(y))
@@ -316,22 +273,10 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         )
         return build_frame(columns, self.votes_.frame_library)
 
-    def ranking_columns(
-        self,
-        annotator: Any = None,
-        *,
-        interval: Method | None = "sandwich",
-        level: float = 0.95,
-        scale: Scale = "natural",
-        anchor: Anchor = None,
-        n_resamples: int = 1_000,
-    ) -> dict[str, Any]:
-        """The leaderboard as columns."""
+    def ranking_columns(self, annotator: Any = None, **how: Unpack[BoardOptions]) -> dict[str, Any]:
+        """The leaderboard as columns; settings as in `ranking`."""
         check_is_fitted(self)
-        settings = IntervalSettings(interval, level, n_resamples)
-        return leaderboard_columns(
-            self.fitted_, settings, annotator=annotator, scale=scale, anchor=anchor
-        )
+        return board_columns(self.fitted_, annotator, **how)
 
     def win_probability(
         self,
@@ -388,17 +333,6 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
 
         return write_report(self, path, title=title)
 
-    def _votes_of(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Votes:
-        if y is None and sample_weight is not None:
-            raise SettingError(
-                "sample_weight without y", expected="weights in the votes, or X, y and weights"
-            )
-        if isinstance(X, Votes):
-            return X
-        if y is None:
-            return read_votes(X, group=self.group)
-        return votes_of_frame(X, y, sample_weight, self.group)
-
     def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
         return Problem.build(
             votes,
@@ -417,33 +351,6 @@ class PreferenceModel(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.balance, bool | np.bool_):
             raise SettingError(f"balance is {self.balance!r}", expected="True, False or auto")
         return bool(self.balance)
-
-    def _follow(
-        self, problem: Problem, progress: Progress | None
-    ) -> tuple[Path, CrossValidation | None]:
-        grid = make_grid(None, self.n_times, self.t_ratio)
-        how: dict[str, Any] = {"common": self.common, "n_threads": self.n_threads}
-        if not self.cv:
-            return solve(problem, grid, solver=self.solver, progress=progress, **how), None
-        folds = self._folds(problem.votes)
-        if grid.is_open and self.solver == "flow":
-            return follow_until_settled(
-                problem, folds, grid, criterion=self.criterion, progress=progress, **how
-            )
-        path = solve(problem, grid, solver=self.solver, progress=progress, **how)
-        found = cross_validate(
-            problem, path, folds, criterion=self.criterion, solver=self.solver, **how
-        )
-        return path, found
-
-    def _folds(self, votes: Votes) -> list[Fold]:
-        if self.cv_over == "items" and self.features is None:
-            raise SettingError(
-                "folds over items without features",
-                expected="features of the items, from which a new item's score follows",
-                remedy='pass features=..., or cv_over="votes"',
-            )
-        return make_folds(votes, self.cv, over=self.cv_over, random_state=self.random_state)
 
     def _say_what_cannot_be_known(self, votes: Votes, component: CodeArray) -> None:
         for sentence in caveats(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -68,6 +68,31 @@ def leaderboard_columns(
         bounds = interval_columns(common, settings.level, scale, code, value)
     shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
     return ranking_columns(fitted.votes, scores, fitted.component, shown=shown, intervals=bounds)
+
+
+class BoardOptions(TypedDict, total=False):
+    """What a leaderboard may be asked for by keyword."""
+
+    interval: Method | None
+    level: float
+    scale: Scale
+    anchor: Anchor
+    n_resamples: int
+
+
+def board_columns(
+    fitted: Fitted,
+    annotator: Any = None,
+    *,
+    interval: Method | None = "sandwich",
+    level: float = 0.95,
+    scale: Scale = "natural",
+    anchor: Anchor = None,
+    n_resamples: int = 1_000,
+) -> dict[str, Any]:
+    """`leaderboard_columns` by the keywords of `PreferenceModel.ranking`."""
+    settings = IntervalSettings(interval, level, n_resamples)
+    return leaderboard_columns(fitted, settings, annotator=annotator, scale=scale, anchor=anchor)
 
 
 def win_probability(

@@ -1,0 +1,88 @@
+"""From a problem to its path and the held-out errors along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from prefpath.errors import SettingError
+from prefpath.fit import Solver, solve
+from prefpath.model.problem import Problem
+from prefpath.path import Path
+from prefpath.selection.criteria import Criterion
+from prefpath.selection.cross_validation import (
+    CrossValidation,
+    Rule,
+    cross_validate,
+    follow_until_settled,
+)
+from prefpath.selection.folds import Fold, Over, make_folds
+from prefpath.solver.grid import TimeRatio, make_grid
+from prefpath.solver.lbi import Common, Progress
+
+
+@dataclass(frozen=True)
+class PathSettings:
+    """How a path is followed; as in `fit_path`."""
+
+    solver: Solver = "flow"
+    common: Common = "flow"
+    n_times: int = 50
+    t_ratio: TimeRatio = "auto"
+    n_threads: int | None = None
+
+
+@dataclass(frozen=True)
+class StopSettings:
+    """How the time is chosen.
+
+    Attributes
+    ----------
+    n_folds : int
+        0 takes no cross-validation and stops at the end of the path.
+    over : {"votes", "items", "annotators"}
+        What is held out.
+    criterion, rule
+        As in `cross_validate` and `CrossValidation.choose`.
+    seed : int or None
+        Of the folds.
+    """
+
+    n_folds: int = 5
+    over: Over = "votes"
+    criterion: Criterion = "auto"
+    rule: Rule = "best"
+    seed: int | None = 0
+
+    def time_on(self, path: Path, found: CrossValidation | None) -> float:
+        """The time these settings choose."""
+        return float(path.times[-1]) if found is None else found.choose(self.rule)
+
+
+def follow(
+    problem: Problem, settings: PathSettings, stop: StopSettings, progress: Progress | None = None
+) -> tuple[Path, CrossValidation | None]:
+    """The path of a problem, and held-out errors along it; None without folds."""
+    grid = make_grid(None, settings.n_times, settings.t_ratio)
+    solver = settings.solver
+    how: dict[str, Any] = {"common": settings.common, "n_threads": settings.n_threads}
+    if not stop.n_folds:
+        return solve(problem, grid, solver=solver, progress=progress, **how), None
+    folds = _folds(problem, stop)
+    if grid.is_open and solver == "flow":
+        return follow_until_settled(
+            problem, folds, grid, criterion=stop.criterion, progress=progress, **how
+        )
+    path = solve(problem, grid, solver=solver, progress=progress, **how)
+    found = cross_validate(problem, path, folds, criterion=stop.criterion, solver=solver, **how)
+    return path, found
+
+
+def _folds(problem: Problem, stop: StopSettings) -> list[Fold]:
+    if stop.over == "items" and problem.features is None:
+        raise SettingError(
+            "folds over items without features",
+            expected="features of the items, from which a new item's score follows",
+            remedy='pass features=..., or cv_over="votes"',
+        )
+    return make_folds(problem.votes, stop.n_folds, over=stop.over, random_state=stop.seed)
