@@ -1,78 +1,78 @@
-"""Tables written to files and read back."""
+"""A folder of results: whole, checked, and with a name for everybody."""
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
-from typing import Any
 
-import duckdb
-import numpy as np
 import pytest
 
-from prefpath import VoteError
-from prefpath.export import write_table
+from prefpath import SettingError, VoteError, __version__
+from prefpath.export import MANIFEST, file_names, verify_results, write_results
 
-COLUMNS = {
-    "item": np.array(["=1+1", "naïve, 'q' \"q\"", "two\nlines"]),
-    "rank": np.array([1, 2, 3]),
-    "score": np.array([-0.25, np.nan, np.inf]),
-    "beats": np.array([True, False, True]),
-}
-ROWS = [
-    ("=1+1", 1, -0.25, True),
-    ("naïve, 'q' \"q\"", 2, None, False),
-    ("two\nlines", 3, None, True),
-]
+TABLES = {"ranking": {"item": ["=1+1", "b"], "score": [-1.0, 2.0]}, "people": {"who": ["ann"]}}
 
 
-@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.parquet"])
-def test_typed_formats_read_back_as_written(tmp_path: Path, name: str) -> None:
-    path = write_table(COLUMNS, tmp_path / name)
-    found: list[Any] = duckdb.sql(f"FROM '{path}'").fetchall()
-    assert found == ROWS
+def test_the_manifest_names_version_settings_and_checksums(tmp_path: Path) -> None:
+    folder = write_results(
+        tmp_path / "out", TABLES, settings={"kappa": 20.0},
+        files={"note.txt": lambda file: file.write_text("x")},
+    )  # fmt: skip
+    manifest = verify_results(folder)
+    assert manifest["prefpath"] == __version__
+    assert manifest["settings"] == {"kappa": 20.0}
+    assert set(manifest["files"]) == {"ranking.csv", "people.csv", "note.txt"}
+    assert {file.name for file in folder.iterdir()} == {*manifest["files"], MANIFEST}
 
 
-def test_json_is_records_with_null_for_what_is_not_finite(tmp_path: Path) -> None:
-    records = json.loads(write_table(COLUMNS, tmp_path / "t.json").read_text(encoding="utf-8"))
-    assert records[1] == {"item": ROWS[1][0], "rank": 2, "score": None, "beats": False}
+def test_a_changed_or_missing_file_is_noticed(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "out", TABLES)
+    (folder / "ranking.csv").write_text("item\n")
+    with pytest.raises(VoteError, match=r"ranking\.csv is not the file"):
+        verify_results(folder)
+    write_results(folder, TABLES)
+    (folder / "people.csv").unlink()
+    with pytest.raises(VoteError, match=r"people\.csv is not the file"):
+        verify_results(folder)
 
 
-@pytest.mark.parametrize(("name", "delimiter"), [("t.csv", ","), ("t.tsv", "\t")])
-def test_csv_keeps_labels_as_they_are(tmp_path: Path, name: str, delimiter: str) -> None:
-    path = write_table(COLUMNS, tmp_path / name)
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file, delimiter=delimiter))
-    assert rows[0] == list(COLUMNS)
-    assert rows[1] == ["=1+1", "1", "-0.25", "True"]
-    assert rows[2][2] == ""
+def test_a_folder_without_a_manifest_is_not_complete(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "out", TABLES)
+    (folder / MANIFEST).unlink()
+    with pytest.raises(VoteError, match="not complete"):
+        verify_results(folder)
 
 
-def test_csv_for_spreadsheets_runs_no_formula(tmp_path: Path) -> None:
-    labels = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "a=1", ""]
-    path = write_table(
-        {"=name": labels, "score": -np.ones(7)}, tmp_path / "t.csv", for_spreadsheets=True
-    )
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert [row[0] for row in rows] == [
-        "'=name", "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "a=1", ""
-    ]  # fmt: skip
-    assert {row[1] for row in rows[1:]} == {"-1.0"}
+def test_what_fails_half_way_leaves_the_old_results_whole(tmp_path: Path) -> None:
+    folder = write_results(tmp_path / "out", TABLES)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    def fail(file: Path) -> None:
+        file.write_text("half")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_results(folder, TABLES | {"ranking": {"item": ["c"]}}, files={"path.npz": fail})
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize(
-    ("columns", "name", "says"),
-    [
-        ({"a": [1], "b": [1, 2]}, "t.csv", "differ in length: a 1, b 2"),
-        ({}, "t.csv", "there are none"),
-        ({"a": [[1]]}, "t.csv", "2 dimensions"),
-        ({"a": [1]}, "t.xlsx", "does not say which format"),
-    ],
-)
-def test_what_cannot_be_written(
-    tmp_path: Path, columns: dict[str, Any], name: str, says: str
-) -> None:
-    with pytest.raises(VoteError, match=says):
-        write_table(columns, tmp_path / name)
+def test_formulas_are_text_in_csv_and_labels_as_they_are_in_json(tmp_path: Path) -> None:
+    csv = (write_results(tmp_path / "csv", TABLES) / "ranking.csv").read_text()
+    assert csv.splitlines()[1] == "'=1+1,-1.0"
+    folder = write_results(tmp_path / "json", TABLES, suffix="json")
+    assert json.loads((folder / "ranking.json").read_text())[0] == {"item": "=1+1", "score": -1.0}
+
+
+def test_a_format_is_refused_before_the_folder_is_made(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="no format 'xlsx'"):
+        write_results(tmp_path / "out", TABLES, suffix="xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_two_labels_share_a_file_name() -> None:
+    labels = ["a/b", "a.b", "a b", "a_b", "A_B", "ann", "Ünal", "x" * 300, "x" * 299, "..", ""]
+    names = file_names(labels)
+    assert len({name.lower() for name in names.values()}) == len(labels)
+    assert names["ann"] == "ann" and names["Ünal"] == "Ünal"
+    assert all(len(name.encode()) < 200 and "/" not in name for name in names.values())

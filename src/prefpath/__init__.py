@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from prefpath.errors import MissingExtra, PrefpathError, SettingError, VoteError, VoteWarning
+from prefpath.version import __version__
 
 if TYPE_CHECKING:
     from prefpath.diagnose import calibrated_entry as calibrated_entry
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from prefpath.votes import Votes as Votes
     from prefpath.votes import ratings_to_votes as ratings_to_votes
     from prefpath.votes import read_votes as read_votes
-
-__version__ = "0.2.0.dev0"
 
 # Names are imported when they are first used: reading a file need not wait for scikit-learn.
 _HOME = {
@@ -59,6 +58,7 @@ __all__ = [
     "VoteError",
     "VoteWarning",
     "Votes",
+    "__version__",
     "calibrated_entry",
     "discover",
     "fit_path",

@@ -73,6 +73,23 @@ class MissingExtra(PrefpathError, ImportError):
         super().__init__(f"{purpose} needs {library}: pip install 'prefpath[{extra}]'")
 
 
+class MachineError(PrefpathError):
+    """The machine lacks something (room on a disk, memory): neither the votes nor a setting.
+
+    Examples
+    --------
+    >>> print(MachineError("out.csv cannot be written: the disk is full", "make room"))
+    out.csv cannot be written: the disk is full
+      remedy:   make room
+    """
+
+    def __init__(self, what: str, remedy: str, *, exit_code: int = 71) -> None:
+        self.what = what
+        self.remedy = remedy
+        self.exit_code = exit_code
+        super().__init__(f"{what}\n  remedy:   {remedy}")
+
+
 class VoteWarning(UserWarning):
     """Something in the votes was left out or cannot be identified; nothing is left unsaid."""
 

@@ -1,144 +1,155 @@
-"""Tables to files: CSV for spreadsheets, JSON for programs, Parquet for both."""
+"""What a fit found, as tables in files: a folder of them with a manifest, or one at a time."""
 
 from __future__ import annotations
 
-import csv
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from prefpath.errors import VoteError
+from prefpath.errors import SettingError, VoteError
+from prefpath.path import Path as PreferencePath
+from prefpath.tables import FORMATS, write_table
+from prefpath.version import __version__
+from prefpath.writing import check_folder, whole_folder
 
-if TYPE_CHECKING:
-    from prefpath.path import Path as PreferencePath
+__all__ = [
+    "MANIFEST",
+    "check_results",
+    "path_columns",
+    "verify_results",
+    "write_results",
+    "write_table",
+]
 
-# A spreadsheet runs a cell that starts with one of these as a formula. (OWASP, CSV injection.)
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+MANIFEST = "manifest.json"
+"""The file that marks a folder as complete: it is written last."""
+
+Columns = Mapping[str, Any]
 
 
-def write_table(
-    columns: Mapping[str, ArrayLike], path: str | Path, *, for_spreadsheets: bool = False
+def write_results(
+    folder: str | Path,
+    tables: Mapping[str, Columns],
+    *,
+    suffix: str = "csv",
+    files: Mapping[str, Callable[[Path], object]] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write columns of equal length to a file; its name says how: .csv, .tsv, .json, .jsonl,
-    .parquet.
-
-    What is not finite is written as an empty field or null. Labels are written as they are, so
-    that the file can be read back: a label "=1+1" is a formula to a spreadsheet, though not to
-    a program. With `for_spreadsheets`, text in CSV and TSV that starts with = + - @, a tab or a
-    carriage return gets an apostrophe in front, which spreadsheets show as text; numbers do not.
+    """Write tables and other files into a folder, all of them or none, with a manifest.
 
     Parameters
     ----------
-    columns : mapping of str to array
-        Names and values.
-    path : str or Path
-        Where to; an existing file is replaced.
-    for_spreadsheets : bool
-        Whether labels that look like formulas are made harmless.
+    folder : str or Path
+        Made where it does not exist. Files of other names in it are left alone.
+    tables : mapping of str to columns
+        Each is written as NAME.SUFFIX; text in CSV that a spreadsheet would run as a formula
+        gets an apostrophe in front (JSON and Parquet have labels as they are).
+    suffix : str
+        csv, tsv, json, jsonl or parquet.
+    files : mapping of str to callable
+        Other files, each by the function that writes it.
+    settings : mapping
+        What the manifest says about how the results came about.
 
     Returns
     -------
     Path
-        Where it was written.
+        The folder.
+    """
+    check_results(folder, suffix)
+    with whole_folder(folder, last=MANIFEST) as part:
+        for name, columns in tables.items():
+            write_table(columns, part / f"{name}.{suffix}", for_spreadsheets=True)
+        for name, write in (files or {}).items():
+            write(part / name)
+        _write_manifest(part, settings or {})
+    return Path(folder)
+
+
+def check_results(folder: str | Path, suffix: str) -> None:
+    """Refuse, before any work, a folder or a format that `write_results` would refuse."""
+    if suffix not in FORMATS:
+        raise SettingError(
+            f"there is no format {suffix!r}", expected=f"one of {', '.join(FORMATS)}"
+        )
+    check_folder(folder, "the folder for results")
+
+
+def verify_results(folder: str | Path) -> dict[str, Any]:
+    """The manifest of a folder whose files are all there and as they were written.
 
     Raises
     ------
     VoteError
-        The columns differ in length, or the format is unknown.
+        There is no manifest (a run was stopped while it wrote), or a file is missing or other.
     """
-    target = Path(path)
-    values = {str(name): [_plain(value) for value in _listed(name, column)]
-              for name, column in columns.items()}  # fmt: skip
-    if len({len(column) for column in values.values()}) != 1:
-        found = ", ".join(f"{name} {len(column):,}" for name, column in values.items())
-        raise VoteError(f"the columns differ in length: {found or 'there are none'}")
-    suffix = target.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        _write_csv(values, target, "\t" if suffix == ".tsv" else ",", for_spreadsheets)
-    elif suffix in (".json", ".jsonl"):
-        _write_json(values, target, lines=suffix == ".jsonl")
-    elif suffix == ".parquet":
-        _write_parquet(columns, values, target)
-    else:
+    place = Path(folder)
+    try:
+        manifest: dict[str, Any] = json.loads((place / MANIFEST).read_text("utf-8"))
+        expected: dict[str, str] = manifest["files"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise VoteError(
-            f"{target} does not say which format to write",
-            expected="a name that ends in .csv, .tsv, .json, .jsonl or .parquet",
-        )
-    return target
+            f"{folder} has no whole {MANIFEST}: its results are not complete",
+            remedy="fit again with the same --out",
+        ) from error
+    for name, digest in expected.items():
+        file = place / name
+        if not file.is_file() or _digest(file) != digest:
+            raise VoteError(
+                f"{file} is not the file that was written with {MANIFEST}",
+                expected=f"contents with SHA-256 {digest}",
+                remedy="fit again with the same --out",
+            )
+    return manifest
 
 
-def _listed(name: str, column: ArrayLike) -> list[Any]:
-    array = np.asarray(column)
-    if array.ndim != 1:
-        raise VoteError(f"the column {name!r} has {array.ndim} dimensions", expected="one")
-    return list(array.tolist())
+def file_names(labels: Iterable[str]) -> dict[str, str]:
+    """A part of a file's name for each label: readable, and no two the same.
 
+    What file systems do not take becomes an underscore; labels that would then be the same, or
+    differ in case only, get a piece of their digest.
 
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _rows(values: Mapping[str, list[Any]]) -> Any:
-    return zip(*values.values(), strict=True)
-
-
-def _write_csv(
-    values: Mapping[str, list[Any]], target: Path, delimiter: str, for_spreadsheets: bool
-) -> None:
-    harmless = _harmless if for_spreadsheets else lambda value: value
-    with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([harmless(name) for name in values])
-        writer.writerows([harmless(value) for value in row] for row in _rows(values))
-
-
-def _harmless(value: Any) -> Any:
-    """Text a spreadsheet would run, with an apostrophe in front.
-
-    >>> _harmless("=1+1"), _harmless("a=1"), _harmless(-3.0)
-    ("'=1+1", 'a=1', -3.0)
+    >>> file_names(["ann", "a/b", "a.b"])
+    {'ann': 'ann', 'a/b': 'a_b-c14cddc0', 'a.b': 'a_b-2e7336dc'}
     """
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+    kept = {label: _plain_name(label) for label in labels}
+    return {
+        label: name if name == label and _is_alone(name, kept) else f"{name}-{_short(label)}"
+        for label, name in kept.items()
+    }
 
 
-def _write_json(values: Mapping[str, list[Any]], target: Path, *, lines: bool) -> None:
-    records = [dict(zip(values, row, strict=True)) for row in _rows(values)]
-    if lines:
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    else:
-        text = json.dumps(records, ensure_ascii=False, indent=1) + "\n"
-    target.write_text(text, encoding="utf-8")
+def _is_alone(name: str, kept: Mapping[str, str]) -> bool:
+    return sum(name.lower() == other.lower() for other in kept.values()) == 1
 
 
-def _write_parquet(
-    columns: Mapping[str, ArrayLike], values: Mapping[str, list[Any]], target: Path
-) -> None:
-    """Through DuckDB, which needs text as Python objects; NaN becomes null."""
-    import duckdb
+def _plain_name(label: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_" else "_" for c in label)[:40]
 
-    arrays = {}
-    for name, column in values.items():
-        given = np.asarray(columns[name])
-        arrays[name] = np.array(column, dtype=object) if given.dtype.kind in "USO" else given
-    nulled = ", ".join(
-        f"CASE WHEN isfinite({quoted}) THEN {quoted} END AS {quoted}"
-        if np.asarray(columns[name]).dtype.kind == "f"
-        else quoted
-        for name in values
-        for quoted in ['"' + name.replace('"', '""') + '"']
-    )
-    with duckdb.connect() as connection:
-        connection.register("arrays_", arrays)
-        destination = str(target).replace("'", "''")
-        connection.execute(
-            f"COPY (SELECT {nulled} FROM arrays_) TO '{destination}' (FORMAT parquet)"
-        )
+
+def _short(label: str) -> str:
+    return hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _write_manifest(folder: Path, settings: Mapping[str, Any]) -> None:
+    manifest = {
+        "prefpath": __version__,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": dict(settings),
+        "files": {file.name: _digest(file) for file in sorted(folder.iterdir())},
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=True, default=str)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as contents:
+        return hashlib.file_digest(contents, "sha256").hexdigest()
 
 
 def path_columns(path: PreferencePath) -> dict[str, list[Any]]:
@@ -147,22 +158,25 @@ def path_columns(path: PreferencePath) -> dict[str, list[Any]]:
     A row is a time, a kind ("score" of an item, "deviation" of an annotator for an item or
     feature, "position bias" of an annotator), whom and what it is about, and the value.
     """
-    rows: list[tuple[float, str, Any, Any, float]] = []
+    rows = [row for t in path.times.tolist() for row in _rows_at(path, t)]
+    names = ("t", "kind", "annotator", "item", "value")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def _rows_at(path: PreferencePath, t: float) -> list[tuple[float, str, Any, Any, float]]:
     about = path.items.tolist()
     if path.features is not None:
         about = [f"feature {k + 1}" for k in range(path.common.shape[1])]
-    for t in path.times.tolist():
-        scores = zip(path.items.tolist(), path.scores(t).tolist(), strict=True)
-        rows += [(t, "score", None, item, value) for item, value in scores]
-        own = path.deviation(t).tocoo()
-        rows += [
+    scores = zip(path.items.tolist(), path.scores(t).tolist(), strict=True)
+    own, bias = path.deviation(t).tocoo(), path.position_bias(t)
+    return [
+        *((t, "score", None, item, value) for item, value in scores),
+        *(
             (t, "deviation", path.annotators[u], about[k], float(value))
             for u, k, value in zip(own.row, own.col, own.data, strict=True)
-        ]
-        bias = path.position_bias(t)
-        rows += [
+        ),
+        *(
             (t, "position bias", path.annotators[u], None, float(bias[u]))
             for u in np.flatnonzero(bias)
-        ]
-    names = ("t", "kind", "annotator", "item", "value")
-    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        ),
+    ]

@@ -16,6 +16,7 @@ from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import PENALTIES, Penalty
 from prefpath.votes.encode import CodeArray, Labels
+from prefpath.writing import whole_file
 
 Kind = Literal["deviation", "position_bias"]
 
@@ -212,7 +213,7 @@ class Path:
         }
         text = json.dumps(meta, ensure_ascii=False).encode("utf-8")
         arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
-        with FilePath(file).open("wb") as handle:
+        with whole_file(file) as part, part.open("wb") as handle:
             np.savez_compressed(handle, **arrays)
 
     @classmethod

@@ -9,8 +9,8 @@ import numpy as np
 import typer
 
 from prefpath.cli.app import app, error_console
-from prefpath.export import write_table
 from prefpath.simulate import Simulation, simulate_crowd, simulate_paper
+from prefpath.tables import write_table
 from prefpath.votes import Votes
 
 

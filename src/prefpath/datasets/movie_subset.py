@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.errors import VoteError
-from prefpath.export import write_table
+from prefpath.tables import write_table
 from prefpath.votes import Votes, ratings_to_votes
 
 Integers = NDArray[np.int64]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prefpath.datasets.fetch import PinnedFile, cache_folder, data_folder, find_file
 from prefpath.errors import VoteError
-from prefpath.export import write_table
+from prefpath.tables import write_table
 
 Size = Literal["100k", "1m"]
 Columns = dict[str, NDArray[np.object_] | NDArray[np.int64]]

@@ -24,7 +24,9 @@ from prefpath.experiments.figure_kit import Figure, Finding
 from prefpath.experiments.movie_figures import MOVIE_FIGURES
 from prefpath.experiments.other_figures import OTHER_FIGURES
 from prefpath.experiments.speed_up_figures import SPEED_UP_FIGURES
-from prefpath.export import write_table
+from prefpath.plots.style import save_figure
+from prefpath.tables import write_table
+from prefpath.writing import write_text
 
 _PAPER = [one for one in (*MOVIE_FIGURES, *CROWD_FIGURES, *SPEED_UP_FIGURES) if one.number]
 _NOT_IN_THE_PAPER = [one for one in (*MOVIE_FIGURES, *OTHER_FIGURES) if not one.number]
@@ -53,7 +55,7 @@ def draw_figure(figure: Figure, out: Path, *, quick: bool = False) -> Finding:
     import matplotlib.pyplot as plt
 
     found = figure.draw(quick)
-    plt.gcf().savefig(out / f"{figure.name}.png", dpi=150)
+    save_figure(plt.gcf(), out / f"{figure.name}.png")
     plt.close("all")
     write_table(found.columns, out / f"{figure.name}.csv")
     return found
@@ -68,7 +70,7 @@ def write_page(found: Mapping[str, Finding], out: Path, *, quick: bool = False) 
         if figure.name in found:
             lines += [f"## {figure.title}", "", f"![{figure.shows}]({figure.name}.png)", ""]
             lines += [f"{_sentence(figure.known)} {_sentence(found[figure.name].words)}", ""]
-    (out / "README.md").write_text("\n".join(lines), encoding="utf-8")
+    write_text(out / "README.md", "\n".join(lines))
 
 
 def _sentence(words: str) -> str:

@@ -16,6 +16,7 @@ from prefpath.compare import Summary
 from prefpath.experiments.published import Published
 from prefpath.experiments.runner import Results
 from prefpath.experiments.tables import OURS, PaperTable, Variant
+from prefpath.writing import whole_file
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def paired_difference(
 
 def write_summary(path: Path, lines: Sequence[Line]) -> None:
     """The table as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as handle:
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle)
         writer.writerow(
             ("method", "paper_mean", "repeats", "min", "mean", "max", "std", "log_loss", "verdict")

@@ -15,6 +15,7 @@ from prefpath.experiments import report
 from prefpath.experiments.data import look_beside_the_clone
 from prefpath.experiments.runner import Results, run_table
 from prefpath.experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
+from prefpath.writing import write_text
 
 __all__ = ["METHODS", "OWN_FOUR", "Options", "reproduce"]
 
@@ -90,7 +91,7 @@ def reproduce_bias_table(name: str, options: Options) -> None:
         top_ten(BIAS_TABLES[name])
     options.console.print(f"Table {name[5:]}: who leans to one side first", style="bold")
     options.console.print(said.getvalue(), markup=False, highlight=False)
-    (options.out / f"{name}.txt").write_text(said.getvalue(), encoding="utf-8")
+    write_text(options.out / f"{name}.txt", said.getvalue())
 
 
 def reproduce_figures(name: str, options: Options) -> None:

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from prefpath.compare.results import Summary
 from prefpath.errors import MissingExtra
-from prefpath.plots.style import GREY, ORANGE, axes_or_new, shown
+from prefpath.plots.style import GREY, ORANGE, axes_or_new, save_figure, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+class MethodErrors(Protocol):
+    """What is drawn of a method: its name, and its error over the splits."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def min(self) -> float: ...
+    @property
+    def mean(self) -> float: ...
+    @property
+    def max(self) -> float: ...
+
+
 def comparison(
-    summaries: Sequence[Summary],
+    summaries: Sequence[MethodErrors],
     ax: Axes | None = None,
     *,
     emphasised: Collection[str] = (),
@@ -46,7 +58,7 @@ def comparison(
 
 def save_comparison(
     file: Path,
-    summaries: Sequence[Summary],
+    summaries: Sequence[MethodErrors],
     *,
     title: str = "",
     emphasised: Collection[str] = (),
@@ -60,4 +72,4 @@ def save_comparison(
     figure = Figure(figsize=(7.2, 1.2 + 0.32 * len(summaries)), layout="constrained")
     ax = comparison(summaries, figure.subplots(), emphasised=emphasised, published=published)
     ax.set_title(title, loc="left", fontsize=10)
-    figure.savefig(file, dpi=150)
+    save_figure(figure, file)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefpath.errors import MissingExtra
+from prefpath.errors import MissingExtra, SettingError
+from prefpath.writing import check_file, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, in the order figures use them.
 BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
@@ -18,6 +22,7 @@ DIVERGING = "RdBu"
 """Red below, blue above: one of matplotlib's maps that colour-blind readers can tell apart."""
 SEQUENTIAL = "Blues"
 
+FORMATS = ("png", "svg", "pdf")
 _LONGEST_LABEL = 28
 
 
@@ -31,6 +36,31 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes
         _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def check_figure(file: str | Path) -> None:
+    """Refuse a file no figure can be written to, before the work that is to be drawn."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plots", "a figure")
+    _format_of(file)
+    check_file(file, "the figure's file")
+
+
+def save_figure(figure: Figure, file: str | Path, *, dpi: int = 150) -> None:
+    """Write a figure whole or not at all; its name says how."""
+    kind = _format_of(file)
+    with whole_file(file) as part:
+        figure.savefig(part, format=kind, dpi=dpi)
+
+
+def _format_of(file: str | Path) -> str:
+    suffix = Path(file).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise SettingError(
+            f"{file} does not say which format to draw",
+            expected="a name that ends in .png, .svg or .pdf",
+        )
+    return suffix
 
 
 def shown(label: Any) -> str:

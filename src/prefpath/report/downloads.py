@@ -14,6 +14,7 @@ import numpy as np
 from prefpath.report.data import Columns
 from prefpath.report.escape import text
 from prefpath.report.format import plural
+from prefpath.tables import harmless_cell
 
 _LARGEST_PLAIN = 200_000
 _LARGEST = 4_500_000  # 6 MB of the page's 10, in base64
@@ -50,16 +51,16 @@ def _pack(written: bytes) -> tuple[bytes, str, str]:
 def _csv(columns: Columns) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([harmless_cell(name) for name in columns])
     writer.writerows(zip(*(_plain(values) for values in columns.values()), strict=True))
     return out.getvalue()
 
 
 def _plain(values: Any) -> list[Any]:
-    """Values as CSV has them: five digits, empty for what is not known.
+    """Values as CSV has them: five digits, empty for what is not known, text that is no formula.
 
-    >>> _plain([1.0, 0.123456, None, float("inf"), "x"])
-    ['1', '0.12346', '', '', 'x']
+    >>> _plain([1.0, -0.123456, None, float("inf"), "=1+1"])
+    ['1', '-0.12346', '', '', "'=1+1"]
     """
     return [_written(value) for value in np.asarray(values, dtype=object).tolist()]
 
@@ -71,4 +72,4 @@ def _written(value: Any) -> Any:
         if not math.isfinite(value):
             return ""
         return str(int(value)) if value.is_integer() else f"{value:.5g}"
-    return value
+    return harmless_cell(value)

@@ -9,6 +9,7 @@ from prefpath.fitted import Fitted, HasFitted
 from prefpath.inference import Method
 from prefpath.report.data import Certainty, Limits, gather
 from prefpath.report.page import render
+from prefpath.writing import check_file, write_text
 
 
 def write_report(
@@ -45,7 +46,9 @@ def write_report(
     Raises
     ------
     SettingError
-        If the file cannot be written.
+        If the file cannot be written; said before anything is computed.
+    MachineError
+        If the disk is full. A file that was there before is then as it was.
     MissingExtra
         Without Bokeh.
     """
@@ -54,14 +57,7 @@ def write_report(
             f"the report is to show {max_items} items and {max_annotators} annotators",
             expected="at least one of each",
         )
+    check_file(path, "the report's file")
     limits = Limits(items=max_items, annotators=max_annotators)
     page = render(gather(model, limits, Certainty(interval, level, q)), title)
-    file = FilePath(path)
-    try:
-        # A lone surrogate is a valid label in Python and not a character of any encoding.
-        file.write_bytes(page.encode("utf-8", "replace"))
-    except OSError as error:
-        raise SettingError(
-            f"{file} cannot be written: {error.strerror}", remedy="choose another place"
-        ) from error
-    return file
+    return write_text(path, page)

@@ -1,0 +1,112 @@
+"""What the machine lacks, in plain words, and how much memory it has left."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from prefpath.errors import MachineError
+
+_NO_MEMORY, _NO_OUTPUT = 71, 74  # exit codes of sysexits.h: EX_OSERR, EX_IOERR
+_MEMORY_REMEDY = (
+    "use a machine or a limit with more memory, fewer votes, or fewer folds (--cv 2 or --cv 0)"
+)
+_LACKS = {
+    errno.ENOSPC: ("the disk is full", "make room, or write to another place"),
+    errno.EDQUOT: ("your share of the disk is used up", "make room, or write to another place"),
+    errno.EROFS: ("the disk is read-only", "write to another place"),
+    errno.EIO: ("the disk or terminal does not answer", "write to another place"),
+    errno.EFBIG: (
+        "the file is larger than files may be here",
+        "raise the limit (ulimit -f), or write to another place",
+    ),
+    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
+    errno.ENFILE: ("too many files are open on this machine", "close other programs"),
+}
+
+
+def lacking(error: BaseException, doing: str = "") -> MachineError | None:
+    """What the machine lacks if that is what `error` says; None if it is something else.
+
+    >>> print(lacking(OSError(errno.ENOSPC, ""), "ranking.csv cannot be written"))
+    ranking.csv cannot be written: the disk is full
+      remedy:   make room, or write to another place
+    >>> lacking(ValueError("x")) is None
+    True
+    """
+    before = f"{doing}: " if doing else ""
+    number = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+        return MachineError(
+            f"{before}there is not enough memory", _MEMORY_REMEDY, exit_code=_NO_MEMORY
+        )
+    if number not in _LACKS:
+        return None
+    what, remedy = _LACKS[number]
+    return MachineError(f"{before}{what}", remedy, exit_code=_NO_OUTPUT)
+
+
+def free_memory() -> int | None:
+    """Bytes this process may still take: of the machine, its group and its own limit.
+
+    None where the system does not say.
+    """
+    known = [free for free in (_of_machine(), _of_group(), _of_process()) if free is not None]
+    return min(known, default=None)
+
+
+def require_memory(needed: int, doing: str) -> None:
+    """Refuse what cannot fit, before any of it is done."""
+    free = free_memory()
+    if free is not None and needed > free:
+        raise MachineError(
+            f"{doing} needs about {_size(needed)} of memory, and {_size(free)} are free",
+            _MEMORY_REMEDY,
+            exit_code=_NO_MEMORY,
+        )
+
+
+def _of_machine() -> int | None:
+    for line in _text("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _of_group() -> int | None:
+    """What is left of a container's limit; caches count as used, but can be given back."""
+    folder = "/sys/fs/cgroup"
+    limit, used = _text(f"{folder}/memory.max").strip(), _text(f"{folder}/memory.current").strip()
+    if not limit.isdigit() or not used.isdigit():
+        return None
+    cached = dict(line.split() for line in _text(f"{folder}/memory.stat").splitlines())
+    return int(limit) - int(used) + int(cached.get("inactive_file", 0))
+
+
+def _of_process() -> int | None:
+    """What is left of `ulimit -v`, which counts addresses and not pages in use."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    pages = _text("/proc/self/statm").split()
+    if limit == resource.RLIM_INFINITY or not pages:
+        return None
+    return max(0, limit - int(pages[0]) * resource.getpagesize())
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text("ascii", "replace")
+    except OSError:
+        return ""
+
+
+def _size(n_bytes: int) -> str:
+    """A size for a person.
+
+    >>> _size(3_500_000), _size(12_340_000_000)
+    ('4 MB', '12.3 GB')
+    """
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"

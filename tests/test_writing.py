@@ -1,0 +1,132 @@
+"""Files appear whole or not at all, and places that cannot be written to are refused first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from prefpath.errors import MachineError, SettingError
+from prefpath.writing import check_file, check_folder, whole_file, whole_folder, write_text
+
+
+def test_a_file_is_as_it_was_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    target = write_text(tmp_path / "a.txt", "old")
+    with pytest.raises(RuntimeError), whole_file(target) as part:
+        part.write_text("half")
+        assert target.read_text() == "old"
+        raise RuntimeError
+    assert target.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
+    write_text(target, "new")
+    assert target.read_text() == "new"
+
+
+def test_mode_and_links_are_kept(tmp_path: Path) -> None:
+    real, link = write_text(tmp_path / "real.txt", "old"), tmp_path / "link.txt"
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_new_files_have_the_mode_everybody_elses_have(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        target = write_text(tmp_path / "a.txt", "x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o644
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_said_to_be_full() -> None:
+    with pytest.raises(MachineError, match="/dev/full cannot be written: the disk is full") as said:
+        write_text("/dev/full", "x" * 100_000)
+    assert said.value.exit_code == 74
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)  # and not replaced by a file
+
+
+def test_a_file_name_with_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="no such folder"):
+        write_text(tmp_path / "nowhere" / "a.txt", "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("folder", "is a folder"), ("no/a.html", "no such folder"), ("file/a.html", "is a file, not")],
+)
+def test_places_for_a_file_are_refused_first(tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "folder").mkdir()
+    write_text(tmp_path / "file", "x")
+    with pytest.raises(SettingError, match=says):
+        check_file(tmp_path / name, "the report's file")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_places_for_a_folder_are_refused_first(tmp_path: Path, name: str) -> None:
+    write_text(tmp_path / "file", "x")
+    with pytest.raises(SettingError, match="is a file"):
+        check_folder(tmp_path / name, "the folder for results")
+
+
+def test_checking_a_folder_does_not_make_it(tmp_path: Path) -> None:
+    check_folder(tmp_path / "new" / "results", "the folder for results")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_folder_appears_with_all_of_its_files(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "results"
+    with whole_folder(target, last="end") as part:
+        (part / "a").write_text("a")
+        (part / "end").write_text("end")
+        assert not target.exists()
+    assert {file.name for file in target.iterdir()} == {"a", "end"}
+    assert [file.name for file in target.parent.iterdir()] == ["results"]
+
+
+def test_an_old_folder_keeps_other_files_and_what_failed_changes_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "results"
+    target.mkdir()
+    for name in ("a", "mine", "end"):
+        (target / name).write_text("old")
+    with pytest.raises(RuntimeError), whole_folder(target, last="end") as part:
+        (part / "a").write_text("new")
+        raise RuntimeError
+    assert {file.read_text() for file in target.iterdir()} == {"old"}
+    with whole_folder(target, last="end") as part:
+        (part / "a").write_text("new")
+        (part / "end").write_text("new")
+    found = {file.name: file.read_text() for file in target.iterdir()}
+    assert found == {"a": "new", "mine": "old", "end": "new"}
+
+
+_SLOW_WRITER = """
+import sys, time
+from prefpath.writing import whole_file
+with whole_file(sys.argv[1]) as part, part.open("w") as handle:
+    handle.write("half"); handle.flush(); print("writing", flush=True); time.sleep(60)
+"""
+
+
+def test_kill_9_leaves_nothing_under_the_final_name(tmp_path: Path) -> None:
+    target = tmp_path / "result.csv"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SLOW_WRITER, str(target)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    time.sleep(0.01)
+    assert not target.exists()
+    assert all(file.name.endswith(".part") for file in tmp_path.iterdir())
