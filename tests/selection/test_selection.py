@@ -19,6 +19,9 @@ from prefpath.selection.cross_validation import (
     held_out_errors,
 )
 from prefpath.selection.folds import make_folds, split_votes
+from prefpath.selection.held_out import KnotScorer
+from prefpath.selection.stopping import RiseWatch, Stopping, stands_still, surely_above
+from prefpath.solver.flow import FlowSolver
 from prefpath.solver.grid import make_grid
 from strategies import crowds, random_features, random_votes
 
@@ -200,18 +203,112 @@ def test_held_out_errors_at_chosen_times():
     np.testing.assert_array_equal(signs.error, all_times.wrong)
 
 
-class TestOpenPaths:
-    def test_the_path_ends_a_factor_of_four_after_its_best_time(self):
-        simulated = simulate_crowd(4_000, 60, 6, deviants=10, clickers=10, seed=2)
-        votes = simulated.votes
-        path, found = follow_until_settled(
-            Problem.build(votes), make_folds(votes, 3), make_grid(None, 20, "auto")
+class TestScoringUnderWay:
+    @pytest.mark.parametrize("criterion", ["log-loss", "mismatch"])
+    @pytest.mark.parametrize(
+        ("how", "seed"),
+        [
+            ({}, 4),
+            ({"common_position": True, "loss": "thurstone-mosteller"}, 5),
+            ({"features": random_features(0, 4)}, 4),
+            ({"loss": "linear", "penalty": "l1", "position_bias": False}, 6),
+        ],
+    )
+    def test_the_state_at_a_knot_costs_what_the_path_costs_there(self, how, seed, criterion):
+        votes = random_votes(seed, n_votes=300)
+        problem = Problem.build(votes, **how)
+        test = make_folds(votes, 3)[0].test
+        times = fit_path(votes, n_times=6, t_ratio=30.0, **how).times
+        scorer = KnotScorer(problem, test, criterion)
+        FlowSolver(problem, recorder=scorer).follow(times)
+        kept = FlowSolver(problem)
+        kept.follow(times)
+        expected = held_out_errors(problem, kept.path(), test, criterion)
+        np.testing.assert_allclose(scorer.errors, expected.error, rtol=1e-12)
+        np.testing.assert_allclose(scorer.wrong, expected.wrong, rtol=1e-12)
+        by_annotator = np.bincount(votes.annotator, weights=test)[scorer.held_out.who]
+        assert (by_annotator > 0).all()
+        np.testing.assert_allclose(
+            [cost.sum() / test.sum() for cost in scorer.costs], expected.error, rtol=1e-12
         )
+
+    def test_a_solver_that_only_scores_has_no_path(self):
+        votes = random_votes(4, n_votes=60)
+        problem = Problem.build(votes)
+        solver = FlowSolver(problem, recorder=KnotScorer(problem, votes.weight, "mismatch"))
+        with pytest.raises(TypeError, match="keeps no path"):
+            solver.path()
+
+
+class TestStopping:
+    def test_a_rise_of_many_is_sure_and_one_of_few_is_not(self):
+        before = np.ones(40)
+        assert surely_above(before + 0.1, before, 2.0)
+        assert not surely_above(before, before, 2.0)
+        few = before.copy()
+        few[:3] += 100.0
+        assert not surely_above(few, before, 2.0)
+        mixed = before + np.where(np.arange(40) % 2 == 0, 1.0, -0.9)
+        assert not surely_above(mixed, before, 2.0)
+
+    def test_sure_knots_are_counted_from_the_best_one_on(self):
+        class Scorer:
+            def __init__(self, costs):
+                self.costs = [np.full(9, cost) for cost in costs]
+                self.errors = list(costs)
+                self.held_out = type("Who", (), {"who": np.arange(9)})
+
+            def forget(self):
+                self.costs = []
+
+        watch = RiseWatch(9)
+        watch.see([Scorer([3.0, 2.0, 1.0, 1.5, 2.0])], 2.0)
+        assert watch.n_sure == 2
+        watch.see([Scorer([2.5])], 2.0)
+        assert watch.n_sure == 3
+        watch.see([Scorer([0.5])], 2.0)
+        assert watch.n_sure == 0
+
+    def test_standing_still(self):
+        times = np.array([1.0, 2.0, 4.0, 8.0])
+        assert stands_still(times, np.array([2.0, 1.5, 1.0, 1.0]), 1e-4)
+        assert not stands_still(times, np.array([2.0, 1.5, 1.1, 1.0]), 1e-4)
+        assert not stands_still(times[:1], np.ones(1), 1e-4)
+
+
+class TestOpenPaths:
+    def test_it_stops_soon_after_the_error_has_risen_and_chooses_as_if_it_went_far(self):
+        simulated = simulate_crowd(4_000, 60, 6, seed=2)
+        votes = simulated.votes
+        problem, folds, grid = (
+            Problem.build(votes, balance=True),
+            make_folds(votes, 3),
+            make_grid(None, 30, "auto"),
+        )
+        path, found = follow_until_settled(problem, folds, grid)
         assert found.errors.shape == (3, path.n_times)
         np.testing.assert_array_equal(found.times, path.times)
-        entered = np.minimum(path.entry_times("deviation"), path.entry_times("position_bias"))
-        settled = path.times[-1] >= 4.0 * found.t_cv
-        assert settled or np.isfinite(entered).all() or path.times[-1] >= 1e4 * path.times[0]
+        _, far = follow_until_settled(
+            problem, folds, grid, stopping=Stopping(first_ratio=100.0, last_ratio=0.0)
+        )
+        assert path.times[-1] < 0.5 * far.times[-1]
+        assert found.t_cv == pytest.approx(far.t_cv, rel=1e-9)
+
+    def test_one_busy_annotator_does_not_end_the_path_before_the_others_come_in(self):
+        """Nine of ten votes are one person's, who leans left; the others have tastes."""
+        rng = np.random.default_rng(0)
+        who = np.where(rng.random(4_000) < 0.9, 0, rng.integers(1, 21, 4_000))
+        left = rng.integers(0, 5, 4_000)
+        right = (left + rng.integers(1, 5, 4_000)) % 5
+        taste = rng.normal(0.0, 3.0, (21, 5)) * (np.arange(21) > 0)[:, None]
+        margin = taste[who, left] - taste[who, right] + (who == 0)
+        choice = np.where(rng.random(4_000) < 1 / (1 + np.exp(-margin)), 1, -1)
+        votes = Votes.from_arrays(who, left, right, choice)
+        path, found = follow_until_settled(
+            Problem.build(votes), make_folds(votes, 5), make_grid(None, 15, "auto")
+        )
+        assert found.t_cv > 20.0 * path.times[0]
+        assert np.isfinite(path.entry_times("deviation")[1:]).sum() >= 15
 
     def test_it_goes_on_while_the_error_falls(self):
         """A crowd of two camps: only far along the path does everybody have their own way."""

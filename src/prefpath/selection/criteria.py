@@ -37,8 +37,17 @@ def mismatch_ratio(margin: Floats, choice: Floats, weight: Floats) -> float:
     >>> mismatch_ratio(np.array([2.0, -1.0, 0.0]), np.array([1.0, 1.0, 1.0]), one)
     0.5
     """
-    wrong = 0.5 * (1.0 - np.sign(margin) * np.sign(choice))
-    return float(np.sum(weight * wrong) / np.sum(weight))
+    return float(np.sum(weight * mismatches(margin, choice)) / np.sum(weight))
+
+
+def mismatches(margin: Floats, choice: Floats) -> Floats:
+    """How wrong the sign of each vote is predicted: 0, 1, or one half."""
+    return 0.5 * (1.0 - np.sign(margin) * np.sign(choice))
+
+
+def vote_costs(margin: Floats, choice: Floats, loss: Loss) -> Floats:
+    """Negative log-probability of each vote's choice; a tie is half of each."""
+    return probability_costs(loss.probability(margin), choice)
 
 
 def log_loss(margin: Floats, choice: Floats, weight: Floats, loss: Loss) -> float:
@@ -52,7 +61,11 @@ def probability_log_loss(probability: Floats, choice: Floats, weight: Floats) ->
     >>> round(probability_log_loss(np.array([0.5]), np.array([1.0]), np.ones(1)), 4)
     0.6931
     """
+    return float(np.sum(weight * probability_costs(probability, choice)) / np.sum(weight))
+
+
+def probability_costs(probability: Floats, choice: Floats) -> Floats:
+    """Negative log-probability of each choice, from the probability of the left item."""
     left = np.clip(probability, _LEAST_PROBABILITY, 1.0 - _LEAST_PROBABILITY)
     share = (1.0 + np.clip(choice, -1.0, 1.0)) / 2.0
-    cost = -share * np.log(left) - (1.0 - share) * np.log1p(-left)
-    return float(np.sum(weight * cost) / np.sum(weight))
+    return -share * np.log(left) - (1.0 - share) * np.log1p(-left)

@@ -16,15 +16,14 @@ from prefpath.path import Path
 from prefpath.predict import Comparisons, path_margins
 from prefpath.selection.criteria import Criterion, criterion_for, log_loss, mismatch_ratio
 from prefpath.selection.folds import Fold
-from prefpath.solver.executors import Serial, Threads, check_threads
+from prefpath.selection.held_out import KnotScorer
+from prefpath.selection.stopping import RiseWatch, Stopping, stands_still
+from prefpath.solver.executors import Executor, Serial, Threads, check_threads
 from prefpath.solver.flow import FlowSolver
 from prefpath.solver.grid import Grid, make_grid
 from prefpath.solver.lbi import Common, Progress
 
 Rule = Literal["best", "one-standard-error"]
-
-_SETTLED_RATIO = 4.0
-_LAST_RATIO = 10_000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,36 +128,80 @@ def follow_until_settled(
     common: Common = "flow",
     n_threads: int | None = None,
     progress: Progress | None = None,
+    stopping: Stopping | None = None,
 ) -> tuple[Path, CrossValidation]:
-    """The path, followed until the held-out error has clearly stopped improving.
+    """The path, followed until the held-out error has surely stopped improving.
 
-    All folds go with it side by side. It ends where the best time lies a factor of four back,
-    or everybody is in, or at ten thousand times the first entry.
+    All folds go with it side by side. When that is so, `Stopping` says.
     """
-    problems = [problem, *(problem.with_weight(fold.train) for fold in folds)]
-    solvers = [FlowSolver(one, common=common, n_threads=1) for one in problems]
-    threads = min(check_threads(n_threads), len(solvers))
     by = criterion_for(criterion, problem.loss)
-    held_out = [HeldOut(np.zeros(0), np.zeros(0)) for _ in folds]
-    times = grid.from_first(solvers[0].first_entry())
-    first = times[0]
-    with Threads(threads) if threads > 1 else Serial() as executor:
-        while True:
+    return _Follower(problem, folds, grid, by, common, stopping or Stopping()).follow(
+        min(check_threads(n_threads), len(folds) + 1), progress
+    )
 
-            def go_on(k: int, times: Floats = times) -> HeldOut | None:
-                solvers[k].follow(times, progress if k == 0 else None)
-                if k == 0:
-                    return None
-                return held_out_errors(problem, solvers[k].path(), folds[k - 1].test, by, times)
 
-            stretch = [one for one in executor.map(go_on, range(len(solvers))) if one is not None]
-            held_out = [old.and_then(new) for old, new in zip(held_out, stretch, strict=True)]
-            path = solvers[0].path()
-            found = _collect(path.times, held_out, by)
-            settled = path.times[-1] >= _SETTLED_RATIO * found.t_cv
-            if settled or solvers[0].everybody_is_in or path.times[-1] >= _LAST_RATIO * first:
-                return path, found
-            times = grid.further(float(path.times[-1]))
+class _Follower:
+    """A path and the paths of its folds under way, side by side."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        folds: Sequence[Fold],
+        grid: Grid,
+        criterion: str,
+        common: Common,
+        stopping: Stopping,
+    ) -> None:
+        self.grid, self.criterion, self.stopping = grid, criterion, stopping
+        self.main = FlowSolver(problem, common=common, n_threads=1)
+        trained = [problem.with_weight(fold.train) for fold in folds]
+        self.scorers = [
+            KnotScorer(one, fold.test, criterion) for one, fold in zip(trained, folds, strict=True)
+        ]
+        self.others = [
+            FlowSolver(one, common=common, n_threads=1, recorder=scorer)
+            for one, scorer in zip(trained, self.scorers, strict=True)
+        ]
+        self.watch = RiseWatch(problem.votes.n_annotators)
+
+    def follow(self, n_threads: int, progress: Progress | None) -> tuple[Path, CrossValidation]:
+        """Go on until the error has settled."""
+        first = self.main.first_entry()
+        times = np.append(first, self.grid.further(first, self.stopping.first_ratio))
+        with Threads(n_threads) if n_threads > 1 else Serial() as executor:
+            while True:
+                self._go_on(times, executor, progress)
+                found = self.found()
+                if self._settled(found, first):
+                    return self.main.path(), found
+                times = self.grid.further(float(times[-1]), self.stopping.stretch_ratio)
+
+    def _go_on(self, times: Floats, executor: Executor, progress: Progress | None) -> None:
+        def one(k: int) -> None:
+            if k == 0:
+                self.main.follow(times, progress)
+            else:
+                self.others[k - 1].follow(times)
+
+        executor.map(one, range(len(self.others) + 1))
+        self.watch.see(self.scorers, self.stopping.sure)
+
+    def found(self) -> CrossValidation:
+        """The held-out errors so far."""
+        errors = np.array([scorer.errors for scorer in self.scorers])
+        wrong = np.array([scorer.wrong for scorer in self.scorers])
+        return CrossValidation(np.array(self.scorers[0].times), errors, self.criterion, wrong)
+
+    def _settled(self, found: CrossValidation, first: float) -> bool:
+        rule, last = self.stopping, float(found.times[-1])
+        entered = self.main.share_entered
+        if last >= rule.last_ratio * first:
+            return True
+        if self.watch.n_sure >= min(3, self.grid.knots_within(rule.stretch_ratio)):
+            return entered >= rule.entered
+        if last >= max(rule.settled_ratio * found.t_cv, rule.settled_from * first):
+            return entered >= rule.entered
+        return entered == 1.0 and stands_still(found.times, found.mean, rule.standstill)
 
 
 class HeldOut(NamedTuple):
@@ -166,10 +209,6 @@ class HeldOut(NamedTuple):
 
     error: Floats
     wrong: Floats
-
-    def and_then(self, later: HeldOut) -> HeldOut:
-        """The same at later times too."""
-        return HeldOut(np.append(self.error, later.error), np.append(self.wrong, later.wrong))
 
 
 def held_out_errors(

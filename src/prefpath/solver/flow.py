@@ -18,10 +18,10 @@ from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.solver.crowd import Crowd, is_large
 from prefpath.solver.executors import MOST_SHARDS, make_executor
-from prefpath.solver.grid import LAST_RATIO, Grid, give_up_after, say_nobody_enters
+from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
 from prefpath.solver.interpolation import StepEnds, entry_in_step
 from prefpath.solver.lbi import Common, Progress
-from prefpath.solver.recorder import FlowRecorder
+from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
 from prefpath.solver.slope import Slope
 
@@ -33,7 +33,8 @@ _STEPS_BETWEEN_ESTIMATES = 20
 _MOST_STEPS = 200_000
 # A step ends just past the next corner if that lies within reach of it.
 _TOO_NEAR, _CORNER_REACH, _JUST_PAST = 0.02, 1.2, 1.0001
-_SHARE_TO_SEE = 0.1
+# Share of the annotators who must have popped up before a path may end.
+SHARE_TO_SEE = 0.1
 # Who may add this share of the spectral radius is worth estimating it again.
 _NOTICEABLE = 0.4
 
@@ -78,6 +79,7 @@ class FlowSolver:
         common: Common = "flow",
         tolerance: float = TOLERANCE,
         n_threads: int | None = None,
+        recorder: Recorder | None = None,
     ) -> None:
         if not 0 < tolerance < 1:
             raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
@@ -86,7 +88,7 @@ class FlowSolver:
         self.executor = make_executor(n_threads, MOST_SHARDS if is_large(problem) else 1)
         self.crowd = Crowd(problem, self.executor)
         self.slope = Slope(problem, self.crowd, common, self.executor, self.work)
-        self.recorder = FlowRecorder(problem)
+        self.recorder: Recorder = FlowRecorder(problem) if recorder is None else recorder
         self.entered = np.full(problem.votes.n_annotators, np.inf)
         self.entered_bias = np.full(problem.votes.n_annotators, np.inf)
         self.time = 0.0
@@ -133,23 +135,24 @@ class FlowSolver:
         return self.recorder.last_time
 
     @property
-    def everybody_is_in(self) -> bool:
-        """Whether no annotator with votes is left to pop up."""
+    def share_entered(self) -> float:
+        """Share of the annotators with votes who have popped up."""
         voted = self.crowd.waiting.share > 0
-        return bool(np.isfinite(np.minimum(self.entered, self.entered_bias))[voted].all())
+        return float(np.isfinite(np.minimum(self.entered, self.entered_bias))[voted].mean())
 
     def has_gone_far_enough(self, first: float) -> bool:
         """The rule of `t_ratio="auto"` without cross-validation.
 
-        A path goes on until a tenth of the annotators have popped up, at most to 100 times
-        the first entry.
+        A path goes on until a tenth of the annotators have popped up, at most twice as far as
+        it went anyway.
         """
-        voted = self.crowd.waiting.share > 0
-        entered = np.isfinite(np.minimum(self.entered, self.entered_bias))[voted]
-        return bool(entered.mean() >= _SHARE_TO_SEE or self.time_of_last_knot >= LAST_RATIO * first)
+        furthest = 2.0 * FIRST_RATIO * first
+        return self.share_entered >= SHARE_TO_SEE or self.time_of_last_knot >= furthest
 
     def path(self) -> Path:
         """The path as far as it has been followed."""
+        if not isinstance(self.recorder, FlowRecorder):
+            raise TypeError("this recorder keeps no path")
         return self.recorder.path(
             entered=self.entered,
             entered_bias=self.entered_bias,

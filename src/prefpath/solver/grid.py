@@ -14,10 +14,12 @@ from prefpath.model.design import Floats
 
 TimeRatio = float | Literal["auto"]
 
-# What "auto" means: how far a path goes at least and at most, and how it is drawn out between.
+# How far a path goes if nothing tells it where to stop, and by how much it is then drawn out.
 FIRST_RATIO = 50.0
-LAST_RATIO = 100.0
 _EXTENSION = 2.0
+# Where a path ends in any case: crowds whose held-out error falls for ever (everybody's own way
+# is the best guess) get there, and coefficients a factor of 10,000 after the first are free.
+LAST_RATIO = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,18 @@ class Grid:
         ratio = FIRST_RATIO if self.t_ratio == "auto" else self.t_ratio
         return np.geomspace(first, first * ratio, self.n_times)
 
-    def further(self, last: float) -> Floats:
-        """The next times of an open grid, after the last: on to about twice as far."""
-        spacing = FIRST_RATIO ** (1.0 / (self.n_times - 1))
-        count = max(1, round(np.log(_EXTENSION) / np.log(spacing)))
-        return last * spacing ** np.arange(1, count + 1)
+    def further(self, last: float, ratio: float = _EXTENSION) -> Floats:
+        """The next times of an open grid, after the last: on to about `ratio` times as far."""
+        return last * self.spacing ** np.arange(1, self.knots_within(ratio) + 1)
+
+    @property
+    def spacing(self) -> float:
+        """The factor between two times of an open grid."""
+        return float(FIRST_RATIO ** (1.0 / (self.n_times - 1)))
+
+    def knots_within(self, ratio: float) -> int:
+        """How many knots of an open grid come within a factor of time, about; at least one."""
+        return max(1, round(np.log(ratio) / np.log(self.spacing)))
 
 
 def give_up_after(largest_share: float) -> float:

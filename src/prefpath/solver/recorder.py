@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from prefpath.model.design import Floats, Ints
@@ -93,6 +95,17 @@ def block_norms(z: Floats, blocks: Ints, *, group: bool) -> Floats:
 
 def _nobody() -> Ints:
     return np.zeros(0, dtype=np.int64)
+
+
+class Recorder(Protocol):
+    """What happens at the knots of a path that `flow` follows."""
+
+    def record(self, t: float, y: Floats, active: Active) -> None: ...
+
+    def amend(self, u: int, z: tuple[Floats, float]) -> None: ...
+
+    @property
+    def last_time(self) -> float: ...
 
 
 class FlowRecorder:
