@@ -45,7 +45,8 @@ class Grid:
 
     def further(self, last: float, ratio: float = _EXTENSION) -> Floats:
         """The next times of an open grid, after the last: on to about `ratio` times as far."""
-        return last * self.spacing ** np.arange(1, self.knots_within(ratio) + 1)
+        count = self.knots_within(ratio)
+        return last * np.power(self.spacing, np.arange(1.0, count + 1.0))
 
     @property
     def spacing(self) -> float:
