@@ -15,7 +15,8 @@ import numpy as np
 
 from prefpath.model.problem import Problem
 from prefpath.solver.executors import make_executor, split_annotators
-from prefpath.solver.lbi import State, _Stepper, default_step
+from prefpath.solver.iteration import State
+from prefpath.solver.lbi import Stepper, default_step
 from prefpath.votes import Votes
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -74,7 +75,7 @@ class LbiIterations:
         shards = split_annotators(problem.design.cells)
         self._executor = make_executor(n_threads, len(shards))
         self.step = default_step(problem, self._executor) if step is None else step
-        self._stepper = _Stepper(problem, self._executor, shards, self.step, "flow")
+        self._stepper = Stepper(problem, self._executor, shards, self.step, "flow")
         self._state = State.zero(problem)
 
     def advance(self, n_iterations: int) -> None:

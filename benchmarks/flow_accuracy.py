@@ -28,7 +28,8 @@ from prefpath.model.problem import Problem
 from prefpath.solver.executors import Serial
 from prefpath.solver.flow import solve_flow
 from prefpath.solver.grid import make_grid
-from prefpath.solver.lbi import Common, default_step, solve_lbi
+from prefpath.solver.lbi import default_step, solve_lbi
+from prefpath.solver.work import Common
 
 TARGETS = {"eta": 0.005, "xi": 0.01, "gamma": 0.01, "order": 0.01}
 

@@ -41,7 +41,7 @@ from prefpath.selection.criteria import Criterion, mismatch_ratio
 from prefpath.selection.cross_validation import Rule
 from prefpath.selection.folds import Over
 from prefpath.solver.grid import TimeRatio
-from prefpath.solver.lbi import Common, Progress
+from prefpath.solver.work import Common, Progress
 from prefpath.votes import Votes
 from prefpath.votes.check import check_choices
 from prefpath.votes.encode import CodeArray

@@ -13,7 +13,8 @@ from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.solver.flow import solve_flow
 from prefpath.solver.grid import Grid, TimeRatio, make_grid
-from prefpath.solver.lbi import Common, Progress, solve_lbi
+from prefpath.solver.lbi import solve_lbi
+from prefpath.solver.work import Common, Progress
 from prefpath.votes import Votes
 
 Solver = Literal["flow", "lbi"]

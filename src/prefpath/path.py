@@ -14,7 +14,7 @@ from scipy import sparse
 
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
-from prefpath.model.penalties import PENALTIES, Penalty
+from prefpath.model.penalties import PENALTIES, Penalty, block_proxes, soft_thresholds
 from prefpath.votes.encode import CodeArray, Labels
 from prefpath.writing import whole_file
 
@@ -35,6 +35,10 @@ class Knot:
     z: Floats
     who_bias: Ints
     z_bias: Floats
+
+
+_NOBODY, _NOTHING = np.zeros(0, dtype=np.int64), np.zeros(0)
+_NO_KNOT = Knot(_NOBODY, _NOTHING, _NOBODY, _NOTHING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,27 +127,19 @@ class Path:
     def active_deviations(self, t: float) -> tuple[list[int], list[Floats]]:
         """Annotators with a deviation at time t, and its coefficients on their block."""
         low, high, share = self._between(t)
-        before = self._knot_z(low)
-        after = self._knot_z(high)
-        who, values = [], []
-        for u in sorted(set(before) | set(after)):
-            width = int(self.blocks[u + 1] - self.blocks[u])
-            nothing = np.zeros(width)
-            z_low, z_high = before.get(u, nothing), after.get(u, nothing)
-            z = z_low + share * (z_high - z_low)
-            value = self.kappa * self.penalty.prox(z, float(self.deviation_threshold[u]))
-            if value.any():
-                who.append(u)
-                values.append(value)
-        return who, values
+        who = np.union1d(self._knot(low).who, self._knot(high).who)
+        ends = np.concatenate(([0], np.cumsum(self.blocks[who + 1] - self.blocks[who])))
+        before, after = (self._block_z(k, who, ends) for k in (low, high))
+        z, threshold = before + share * (after - before), self.deviation_threshold[who]
+        value, is_active = block_proxes(self.penalty.code, z, ends, threshold, self.kappa)
+        places = np.flatnonzero(is_active)
+        return who[places].tolist(), [value[ends[k] : ends[k + 1]] for k in places]
 
     def position_bias(self, t: float) -> Floats:
         """Position bias of every annotator at time t; above 0 leans left."""
         low, high, share = self._between(t)
         z = (1.0 - share) * self._knot_z_bias(low) + share * self._knot_z_bias(high)
-        threshold = self.position_threshold
-        size = np.maximum(np.abs(z) - threshold, 0.0)
-        return self.kappa * np.sign(z) * size
+        return self.kappa * np.asarray(soft_thresholds(z, self.position_threshold))
 
     def personal_scores(self, annotator: Any, t: float) -> Floats:
         """Scores one annotator gives to every item at time t: common plus deviation."""
@@ -176,18 +172,20 @@ class Path:
         start = self.times[high - 1] if high else 0.0
         return high - 1, high, float((t - start) / (self.times[high] - start))
 
-    def _knot_z(self, k: int) -> dict[int, Floats]:
-        if k < 0:
-            return {}
-        knot = self.knots[k]
-        widths = self.blocks[knot.who + 1] - self.blocks[knot.who]
-        parts = np.split(knot.z, np.cumsum(widths)[:-1]) if len(knot.who) else []
-        return dict(zip(knot.who.tolist(), parts, strict=True))
+    def _knot(self, k: int) -> Knot:
+        return self.knots[k] if k >= 0 else _NO_KNOT
+
+    def _block_z(self, k: int, who: Ints, ends: Ints) -> Floats:
+        """z of some annotators' deviations at a knot, one after another; 0 where not kept."""
+        knot, z = self._knot(k), np.zeros(int(ends[-1]))
+        width = self.blocks[knot.who + 1] - self.blocks[knot.who]
+        shift = ends[np.searchsorted(who, knot.who)] - (np.cumsum(width) - width)
+        z[np.repeat(shift, width) + np.arange(len(knot.z))] = knot.z
+        return z
 
     def _knot_z_bias(self, k: int) -> Floats:
-        z = np.zeros(len(self.annotators))
-        if k >= 0:
-            z[self.knots[k].who_bias] = self.knots[k].z_bias
+        z, knot = np.zeros(len(self.annotators)), self._knot(k)
+        z[knot.who_bias] = knot.z_bias
         return z
 
     def _block_columns(self, u: int) -> CodeArray:

@@ -9,10 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from prefpath import SettingError
-from prefpath.model.penalties import GroupPenalty, L1Penalty, Penalty, as_penalty
-from prefpath.solver.kernels import dual_norm, shrink_block, soft_threshold
+from prefpath.model import penalties
+from prefpath.model.penalties import (
+    GroupPenalty,
+    L1Penalty,
+    Penalty,
+    as_penalty,
+    block_norms,
+    block_proxes,
+    soft_thresholds,
+    time_to_leave,
+)
 
-PENALTIES = st.sampled_from((GroupPenalty(), L1Penalty()))
+PENALTIES = st.sampled_from([penalty() for penalty in penalties.PENALTIES.values()])
 THRESHOLDS = st.floats(0.1, 3.0)
 VECTORS = hnp.arrays(np.float64, st.integers(1, 6), elements=st.floats(-4, 4))
 
@@ -40,16 +49,72 @@ def test_prox_is_zero_exactly_inside_the_dual_ball(penalty, z, threshold):
     assert penalty.prox(z, threshold).any() == (penalty.dual_norm(z) > threshold)
 
 
-@given(PENALTIES, VECTORS, THRESHOLDS)
-def test_kernels_equal_the_penalty(penalty, z, threshold):
-    padded = np.concatenate((np.full(2, 9.0), z, np.full(1, 9.0)))
-    out = np.full(len(z), np.nan)
-    moved = shrink_block(padded, 2, 2 + len(z), threshold, 20.0, penalty.group, out)
-    np.testing.assert_allclose(out, 20.0 * penalty.prox(z, threshold), atol=1e-12)
-    assert moved == out.any()
-    assert dual_norm(padded, 2, 2 + len(z), penalty.group) == pytest.approx(penalty.dual_norm(z))
-    for value in z:
-        assert soft_threshold(value, threshold) == L1Penalty().prox(np.array([value]), threshold)[0]
+@given(PENALTIES, VECTORS)
+def test_the_dual_norm_is_the_largest_product_with_what_costs_one(penalty, z):
+    """`max <x, z> / value(x)`; every direction stays below, the prox of a large z comes near."""
+    norm, rng = penalty.dual_norm(z), np.random.default_rng(0)
+    for x in rng.normal(size=(20, len(z))):
+        assert x @ z <= norm * penalty.value(x) + 1e-9
+    if norm > 1e-3:
+        x = penalty.prox(z, (1.0 - 1e-9) * norm)
+        assert x @ z >= (1.0 - 1e-6) * norm * penalty.value(x)
+
+
+@given(PENALTIES, VECTORS, VECTORS, THRESHOLDS)
+def test_blocks_are_those_of_the_penalty_one_by_one(penalty, a, b, threshold):
+    z, ends = np.concatenate((a, b)), np.array([0, len(a), len(a), len(a) + len(b)])
+    thresholds = np.array([threshold, 1.0, 2.0 * threshold])
+    norms = block_norms(penalty.code, z, ends)
+    np.testing.assert_array_equal(norms, [penalty.dual_norm(a), 0.0, penalty.dual_norm(b)])
+    value, is_active = block_proxes(penalty.code, z, ends, thresholds, 20.0)
+    expected = np.concatenate((penalty.prox(a, threshold), penalty.prox(b, 2.0 * threshold)))
+    np.testing.assert_allclose(value, 20.0 * expected, rtol=1e-12)
+    np.testing.assert_array_equal(is_active, norms > thresholds)
+
+
+@given(PENALTIES, VECTORS, THRESHOLDS, st.integers(0, 2**31))
+def test_time_to_leave_is_when_the_norm_reaches_the_threshold(penalty, z, threshold, seed):
+    slope = np.random.default_rng(seed).normal(size=len(z))
+    inside = penalty.dual_norm(z) < 0.999 * threshold
+    time = time_to_leave(penalty.code, z, slope, 0, len(z), threshold)
+    if inside:
+        assert penalty.dual_norm(z + time * slope) == pytest.approx(threshold, rel=1e-9)
+        assert penalty.dual_norm(z + 0.99 * time * slope) < threshold
+    elif penalty.group and penalty.dual_norm(z) >= threshold:
+        assert time == 0.0
+
+
+@pytest.mark.parametrize("penalty", [penalty() for penalty in penalties.PENALTIES.values()])
+@pytest.mark.parametrize("n_features", [None, 3])
+def test_pair_norm_bounds_every_pair(penalty, n_features):
+    rng = np.random.default_rng(0)
+    features = None if n_features is None else rng.normal(size=(7, n_features))
+    phi = np.eye(7) if features is None else features
+    largest = max(penalty.dual_norm(phi[i] - phi[j]) for i in range(7) for j in range(7))
+    assert largest <= penalty.pair_norm(features) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("penalty", [penalty() for penalty in penalties.PENALTIES.values()])
+def test_laplacian_bounds_hold(penalty):
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        i = rng.integers(0, 5, 12)
+        j = (i + rng.integers(1, 5, 12)) % 5
+        weight, change = rng.random(12), rng.normal(size=5)
+        incidence = np.eye(5)[i] - np.eye(5)[j]
+        moved = incidence.T @ (weight * (incidence @ change))
+        heaviest = (np.abs(incidence).T @ weight).max()
+        share = np.array([weight.sum()])
+        by_drift, by_travel = penalty.laplacian_bounds(share, np.array([heaviest]))
+        size = penalty.dual_norm(moved)
+        assert size <= by_drift[0] * np.ptp(change) * (1 + 1e-12)
+        assert size <= by_travel[0] * np.linalg.norm(change - change.mean()) * (1 + 1e-12)
+
+
+@given(VECTORS, THRESHOLDS)
+def test_scalars_are_soft_thresholded(z, threshold):
+    found = soft_thresholds(z, np.full(len(z), threshold))
+    np.testing.assert_array_equal(found, L1Penalty().prox(z, threshold))
 
 
 def test_names_and_defaults():

@@ -15,19 +15,26 @@ from prefpath.model.problem import Problem
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial
 from prefpath.solver.interpolation import StepEnds, hermite
-from prefpath.solver.kernels import dual_norm, make_scratch, rule_of
-from prefpath.solver.pool import build_pool_index, fill_pool, move_votes, pool_gradient
-from prefpath.solver.rkc import MOST_STAGES, chebyshev, longest_step, next_stage, stages_needed
+from prefpath.solver.kernels import CommonPart, make_scratch, terms_of
+from prefpath.solver.pool import fill_pool, move_votes, pool_gradient
+from prefpath.solver.rkc import (
+    MOST_STAGES,
+    Stage,
+    chebyshev,
+    longest_step,
+    next_stage,
+    stages_needed,
+)
 from strategies import SEEDS, crowds, random_features, random_votes, settings_of
 
 
 def rkc(f: Any, y: np.ndarray, h: float, n_stages: int) -> np.ndarray:
     """One step, by the coefficients of the package."""
-    rule, f0 = chebyshev(n_stages), f(y)
-    older, newer = y.copy(), y + rule.first * h * f0
+    coefficients, f0 = chebyshev(n_stages), f(y)
+    older, newer = y.copy(), y + coefficients.first * h * f0
     for j in range(2, n_stages + 1):
         out = np.empty_like(y)
-        next_stage(out, y, newer, older, f(newer), f0, rule, j, h)
+        next_stage(out, Stage(y, f0, newer, f(newer), older), coefficients, j, h)
         older, newer = newer, out
     return newer
 
@@ -71,29 +78,29 @@ def test_the_pool_votes_like_everybody_in_it(data):
     votes = data.draw(crowds())
     how = data.draw(settings_of(votes.n_items))
     problem = Problem.build(votes, **how)
-    index = build_pool_index(problem)
+    index = problem.pool_index
     pool = fill_pool(problem, index)
     rng = np.random.default_rng(0)
     who = np.flatnonzero(rng.random(votes.n_annotators) < 0.4)
     move_votes(who, problem.design, problem.target, index.pair_of, -1.0, pool)
     theta, bias = rng.normal(size=votes.n_items), 0.7 * how["common_position"]
     scratch = make_scratch(problem.design, votes.n_items)
-    sideways = pool_gradient(
-        0, len(index.first), index, pool, rule_of(problem), theta, bias, scratch
+    position_gradient = pool_gradient(
+        0, len(index.first), index, pool, terms_of(problem), CommonPart(theta, bias), scratch
     )
     a, _ = dense_design(votes, None, False, how["common_position"])
     waits = ~np.isin(votes.annotator, who)
     eta = np.append(theta, bias) if how["common_position"] else theta
     slope = votes.weight * waits * problem.loss.gradient(a @ eta, votes.choice)
-    np.testing.assert_allclose(scratch.item_pull, (a.T @ slope)[: votes.n_items], atol=1e-9)
+    np.testing.assert_allclose(scratch.item_gradient, (a.T @ slope)[: votes.n_items], atol=1e-9)
     if how["common_position"]:
-        assert sideways == pytest.approx((a.T @ slope)[-1], abs=1e-9)
+        assert position_gradient == pytest.approx((a.T @ slope)[-1], abs=1e-9)
 
 
 @given(crowds())
 def test_taking_votes_out_and_putting_them_back_changes_nothing(votes):
     problem = Problem.build(votes)
-    index = build_pool_index(problem)
+    index = problem.pool_index
     pool, untouched = fill_pool(problem, index), fill_pool(problem, index)
     who = np.arange(votes.n_annotators)[::2]
     for sign in (-1.0, 1.0):
@@ -109,9 +116,9 @@ def test_taking_votes_out_and_putting_them_back_changes_nothing(votes):
 def test_pairs_are_numbered_alike_with_and_without_a_table(monkeypatch, loss):
     votes = random_votes(2, n_votes=200, n_items=6)
     problem = Problem.build(votes, loss=loss, common_position=True)
-    by_table = build_pool_index(problem)
+    by_table = problem.pool_index
     monkeypatch.setattr("prefpath.pairs.keys.by_table", lambda *_: False)
-    by_sorting = build_pool_index(problem)
+    by_sorting = Problem.build(votes, loss=loss, common_position=True).pool_index
     for a, b in zip(by_table, by_sorting, strict=True):
         np.testing.assert_array_equal(a, b)
         assert a.dtype == b.dtype
@@ -120,41 +127,45 @@ def test_pairs_are_numbered_alike_with_and_without_a_table(monkeypatch, loss):
 # ---------------------------------------------------------------- who waits
 
 
-def straight_crowd(problem: Problem, seed: int, n_steps: int = 12) -> tuple[Crowd, Any]:
+class StraightCrowd:
     """A crowd that nobody leaves, while the common part moves by given steps.
 
-    Returns the crowd and z' of everybody as a function of time, by dense algebra.
+    `ends` are the ends of the steps; `slope(t)` is z' of everybody by dense algebra.
     """
-    rng = np.random.default_rng(seed)
-    crowd = Crowd(problem, Serial())
-    n = crowd.n_common
-    ends = np.cumsum(rng.uniform(0.05, 0.4, n_steps))
-    points = np.cumsum(0.06 * rng.normal(size=(n_steps + 1, n)), axis=0)
-    starts = np.concatenate(([0.0], ends[:-1]))
-    a, x = dense_design(
-        problem.votes, problem.features, problem.position_bias, problem.common_position
-    )
 
-    def eta(t: float) -> np.ndarray:
-        k = min(int(np.searchsorted(ends, t)), n_steps - 1)
-        share = (t - starts[k]) / (ends[k] - starts[k])
-        return points[k] + share * (points[k + 1] - points[k])
-
-    def slope(t: float) -> np.ndarray:
-        votes = problem.votes
-        gradient = votes.weight * problem.loss.gradient(a @ eta(t), votes.choice)
-        return -(x.T @ gradient) / votes.total_weight
-
-    def theta(y: np.ndarray) -> np.ndarray:
-        return np.append(problem.scores(y[: problem.n_common]), y[problem.n_common :])
-
-    for k in range(n_steps):
-        straight = (points[k + 1] - points[k]) / (ends[k] - starts[k])
-        step = StepEnds(
-            starts[k], ends[k] - starts[k], points[k], points[k + 1], straight, straight
+    def __init__(self, problem: Problem, seed: int, n_steps: int = 12) -> None:
+        rng = np.random.default_rng(seed)
+        self.problem, self.crowd = problem, Crowd(problem, Serial())
+        self.ends = np.cumsum(rng.uniform(0.05, 0.4, n_steps))
+        self._points = np.cumsum(0.06 * rng.normal(size=(n_steps + 1, self.crowd.n_common)), axis=0)
+        self._starts = np.concatenate(([0.0], self.ends[:-1]))
+        self._design = dense_design(
+            problem.votes, problem.features, problem.position_bias, problem.common_position
         )
-        crowd._append(step, theta(points[k + 1]), theta(points[k]))
-    return crowd, (slope, ends)
+
+    def advance(self, first: int, last: int) -> None:
+        """Make the steps from `first` to before `last`."""
+        for k in range(first, last):
+            before, after = self._points[k], self._points[k + 1]
+            length = self.ends[k] - self._starts[k]
+            straight = (after - before) / length
+            step = StepEnds(self._starts[k], length, before, after, straight, straight)
+            self.crowd.note_step(step, self._theta(after), self._theta(before))
+
+    def slope(self, t: float) -> np.ndarray:
+        common, personal = self._design
+        votes = self.problem.votes
+        slope = votes.weight * self.problem.loss.gradient(common @ self._eta(t), votes.choice)
+        return -(personal.T @ slope) / votes.total_weight
+
+    def _eta(self, t: float) -> np.ndarray:
+        k = min(int(np.searchsorted(self.ends, t)), len(self.ends) - 1)
+        share = (t - self._starts[k]) / (self.ends[k] - self._starts[k])
+        return self._points[k] + share * (self._points[k + 1] - self._points[k])
+
+    def _theta(self, y: np.ndarray) -> np.ndarray:
+        n = self.problem.n_common
+        return np.append(self.problem.scores(y[:n]), y[n:])
 
 
 def integral(slope: Any, ends: np.ndarray) -> np.ndarray:
@@ -183,16 +194,17 @@ def test_a_refreshed_z_is_the_integral_of_its_slope(seed, loss, has_features):
     votes = random_votes(seed, n_votes=80)
     features = random_features(seed, votes.n_items) if has_features else None
     problem = Problem.build(votes, loss=loss, features=features, common_position=seed % 2 == 0)
-    crowd, (slope, ends) = straight_crowd(problem, seed)
-    everybody = np.arange(votes.n_annotators)
-    crowd._refresh(everybody)
-    z = integral(slope, ends)
+    straight = StraightCrowd(problem, seed)
+    straight.advance(0, 12)
+    crowd, everybody = straight.crowd, np.arange(votes.n_annotators)
+    crowd.refresh(everybody)
+    z = integral(straight.slope, straight.ends)
     tolerance = 1e-12 if loss == "linear" else 1e-3  # the quadrature is exact for the linear loss
     for u in everybody:
-        found = crowd.waiting.z[problem.design.blocks[u] : problem.design.blocks[u + 1]]
+        found = crowd.waiting.z.block[problem.design.blocks[u] : problem.design.blocks[u + 1]]
         np.testing.assert_allclose(found, dense_block(problem, z, u), atol=tolerance)
     np.testing.assert_allclose(
-        crowd.waiting.z_bias, z[votes.n_annotators * problem.n_common :], atol=tolerance
+        crowd.waiting.z.scalar[:, 0], z[votes.n_annotators * problem.n_common :], atol=tolerance
     )
 
 
@@ -211,22 +223,21 @@ def test_nobody_pops_up_unsuspected(seed, loss, penalty, has_features, threshold
     problem = Problem.build(votes, loss=loss, features=features, penalty=penalty)
     problem.deviation_threshold[:] = threshold
     problem.position_threshold[:] = threshold
-    crowd, (slope, ends) = straight_crowd(problem, seed)
-    last = crowd._now
+    straight = StraightCrowd(problem, seed)
+    crowd, end = straight.crowd, straight.ends[-1]
     looked_at = np.random.default_rng(seed).random(votes.n_annotators) < 0.6
-    crowd._now = last // 2
-    crowd._refresh(np.flatnonzero(looked_at))
-    crowd._now = last
-    drift, travel = float(crowd._history.drift[last]), float(crowd._history.travel[last])
+    straight.advance(0, 6)
+    crowd.refresh(np.flatnonzero(looked_at))
+    straight.advance(6, 12)
+    drift, travel = crowd.moved()
     # Each of the two measures of how far theta moved must do by itself.
-    suspects = set(crowd._suspects(ends[-1], drift, 1e300))
-    suspects &= set(crowd._suspects(ends[-1], 1e300, travel))
-    suspects &= set(crowd._suspects(ends[-1], drift, travel))
-    z = integral(slope, ends)
+    suspects = set(crowd.suspects(end, drift, 1e300)) & set(crowd.suspects(end, 1e300, travel))
+    suspects &= set(crowd.suspects(end, drift, travel))
+    z = integral(straight.slope, straight.ends)
     bias = z[votes.n_annotators * problem.n_common :]
     for u in range(votes.n_annotators):
         block = dense_block(problem, z, u)
-        size = dual_norm(block, 0, len(block), problem.penalty.group)
+        size = problem.penalty.dual_norm(block)
         if max(size, abs(bias[u])) > threshold * (1 + 1e-3):
             assert u in suspects
 
@@ -235,21 +246,29 @@ def test_the_watch_lets_most_of_a_large_crowd_sleep():
     votes = random_votes(0, n_votes=3_000, n_annotators=300)
     crowd = Crowd(Problem.build(votes), Serial())
     sure = crowd.nobody_enters_before()
-    assert not len(crowd._suspects(0.99 * sure, 0.0, 0.0))
-    assert 0 < len(crowd._suspects(1.5 * sure, 0.0, 0.0)) < 100
+    assert not len(crowd.suspects(0.99 * sure, 0.0, 0.0))
+    assert 0 < len(crowd.suspects(1.5 * sure, 0.0, 0.0)) < 100
 
 
 def test_what_a_refresh_changed_can_be_taken_back():
     problem = Problem.build(random_votes(1, n_votes=80))
-    crowd, _ = straight_crowd(problem, 1)
-    before = [part.copy() for part in crowd.waiting]
+    straight = StraightCrowd(problem, 1)
+    straight.advance(0, 12)
+    crowd = straight.crowd
+    before = waiting_arrays(crowd)
     who = np.array([0, 2, 3])
     saved = crowd._save(who)
-    crowd._refresh(who)
-    assert not np.array_equal(crowd.waiting.z, before[crowd.waiting._fields.index("z")])
+    crowd.refresh(who)
+    assert not np.array_equal(crowd.waiting.z.block, before["block"])
     crowd._restore(who, saved)
-    for part, was in zip(crowd.waiting, before, strict=True):
-        np.testing.assert_array_equal(part, was)
+    for name, part in waiting_arrays(crowd).items():
+        np.testing.assert_array_equal(part, before[name])
+
+
+def waiting_arrays(crowd: Crowd) -> dict[str, np.ndarray]:
+    """Copies of all that is known of who waits."""
+    parts = {**crowd.waiting._asdict(), **crowd.waiting.z._asdict()}
+    return {name: part.copy() for name, part in parts.items() if name != "z"}
 
 
 # ---------------------------------------------------------------- inside a step
@@ -283,6 +302,6 @@ def test_integral_of_a_step_is_the_integral_of_its_interpolant():
 
 def test_a_minimised_part_is_linear_in_between():
     smooth, _ = cubic_step()
-    step = StepEnds(1.0, 0.5, smooth.y0, smooth.y1, 0 * smooth.f0, smooth.f1, n_fixed=1)
+    step = StepEnds(1.0, 0.5, smooth.y0, smooth.y1, 0 * smooth.f0, smooth.f1, n_minimised=1)
     np.testing.assert_allclose(step.at(1.25)[0], 0.5 * (smooth.y0[0] + smooth.y1[0]))
     assert step.integral(1.5, 1)[0] == pytest.approx(0.25 * (smooth.y0[0] + smooth.y1[0]))

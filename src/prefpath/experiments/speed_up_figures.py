@@ -24,7 +24,8 @@ from prefpath.model.features import ItemFeatures
 from prefpath.model.problem import Problem
 from prefpath.plots.style import BLUE, GREY, ORANGE
 from prefpath.solver.executors import check_threads, make_executor, split_annotators
-from prefpath.solver.lbi import State, _Stepper, default_step
+from prefpath.solver.iteration import State
+from prefpath.solver.lbi import Stepper, default_step
 
 MOST_THREADS = 16  # the paper's machine had as many
 LARGE, LARGE_QUICK = 2_000_000, 400_000  # votes of the crowd many times over
@@ -99,7 +100,7 @@ def time_iterations(problem: Problem, threads: tuple[int, ...], repeats: int) ->
     runs: list[Callable[[int], None]] = []
     step = default_step(problem, make_executor(1, len(shards)))
     for n in threads:
-        stepper = _Stepper(problem, make_executor(n, len(shards)), shards, step, "flow")
+        stepper = Stepper(problem, make_executor(n, len(shards)), shards, step, "flow")
         runs.append(partial(stepper.advance, State.zero(problem)))
     for run in runs:  # compiled and warm
         run(3)

@@ -20,7 +20,7 @@ from prefpath.model.losses import Loss
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.selection.cross_validation import CrossValidation
-from prefpath.solver.lbi import Common
+from prefpath.solver.work import Common
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 from prefpath.votes.graph import connected_components

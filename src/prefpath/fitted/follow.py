@@ -18,7 +18,7 @@ from prefpath.selection.cross_validation import (
 )
 from prefpath.selection.folds import Fold, Over, make_folds
 from prefpath.solver.grid import TimeRatio, make_grid
-from prefpath.solver.lbi import Common, Progress
+from prefpath.solver.work import Common, Progress
 
 
 @dataclass(frozen=True)

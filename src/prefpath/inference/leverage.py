@@ -13,7 +13,14 @@ from prefpath.inference.absorption import Absorbed, absorb, annotator_coefficien
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.losses import scalar_curvature
-from prefpath.solver.kernels import Rule, Scratch, add_to_block, make_scratch, own_scores, rule_of
+from prefpath.solver.kernels import (
+    Scratch,
+    Terms,
+    add_to_block,
+    make_scratch,
+    own_scores,
+    terms_of,
+)
 from prefpath.votes.encode import BoolArray
 
 # Leverage is removed by a series up to a term so small; it is solved for whoever holds so much
@@ -38,7 +45,7 @@ def remove_leverage(
         np.flatnonzero(~evidence.active).astype(np.int64),
         problem.design,
         problem.target,
-        rule_of(problem),
+        terms_of(problem),
         evidence.scores(coefficient),
         evidence.common_bias(coefficient),
         problem.common_position,
@@ -89,7 +96,7 @@ def _remove_by_series(
     who: Ints,
     design: Design,
     target: Target,
-    rule: Rule,
+    terms: Terms,
     theta: Floats,
     common_bias: float,
     with_bias: bool,
@@ -118,7 +125,7 @@ def _remove_by_series(
                 u,
                 design,
                 target,
-                rule,
+                terms,
                 theta,
                 common_bias,
                 with_bias,
@@ -145,7 +152,7 @@ def _apply_leverage(
     u: int,
     design: Design,
     target: Target,
-    rule: Rule,
+    terms: Terms,
     theta: Floats,
     common_bias: float,
     with_bias: bool,
@@ -172,20 +179,20 @@ def _apply_leverage(
     for k in range(design.seen[u + 1] - seen):
         # own_scores adds theta; only what was moved counts here.
         scratch.score[k] -= theta[design.seen_item[seen + k]]
-        scratch.pull[k] = 0.0
+        scratch.score_gradient[k] = 0.0
     turned = 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
         a, b = design.left_at[c], design.right_at[c]
         i, j = design.seen_item[seen + a], design.seen_item[seen + b]
         position = design.position[c] if with_bias else 0
         margin = theta[i] - theta[j] + position * common_bias
-        bend = scalar_curvature(rule.loss, rule.parameter, margin, target.choice[c])
+        bend = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
         bend *= target.weight[c]
         slope = bend * (scratch.score[a] - scratch.score[b] + position * side)
-        scratch.pull[a] += slope
-        scratch.pull[b] -= slope
+        scratch.score_gradient[a] += slope
+        scratch.score_gradient[b] -= slope
         turned += position * slope
     for k in range(width):
         term[k] = 0.0
-    add_to_block(u, design, scratch.pull, 1.0, term, 0)
+    add_to_block(u, design, scratch.score_gradient, 1.0, term, 0)
     return turned

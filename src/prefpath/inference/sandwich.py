@@ -30,7 +30,14 @@ from prefpath.inference.evidence import Evidence, active_annotators, pooled_targ
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.unseen import flattening
 from prefpath.model.design import Floats, Ints
-from prefpath.solver.kernels import gradient_shard, make_scratch, rule_of
+from prefpath.solver.kernels import (
+    CommonPart,
+    Inputs,
+    Personal,
+    gradient_shard,
+    make_scratch,
+    terms_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +129,13 @@ def annotator_gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats
     """Gradient of every annotator's summed loss in their block and in the position."""
     problem = evidence.problem
     blocks, sideways = np.zeros_like(evidence.own), np.zeros_like(evidence.own_bias)
+    terms = terms_of(problem)._replace(total=1.0)
     gradient_shard(
         np.arange(problem.votes.n_annotators, dtype=np.int64),
-        problem.design,
-        problem.target,
-        rule_of(problem)._replace(total=1.0),
-        evidence.scores(coefficient),
-        evidence.common_bias(coefficient),
-        evidence.own,
-        evidence.own_bias,
-        blocks,
-        sideways,
+        Inputs(problem.design, problem.target, terms),
+        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
+        Personal(evidence.own, evidence.own_bias[:, None]),
+        Personal(blocks, sideways[:, None]),
         make_scratch(problem.design, problem.votes.n_items),
     )
     return blocks, sideways

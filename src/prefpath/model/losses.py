@@ -360,14 +360,14 @@ def scalar_curvature(code: int, parameter: float, margin: float, choice: float) 
     if code in (LINEAR, GRAM):
         return 1.0
     if code == THURSTONE_MOSTELLER:
-        bend = 0.0
+        curvature = 0.0
         if choice > -1.0:
             excess = scalar_hazard_excess(margin)
-            bend += 0.5 * (1.0 + choice) * scalar_hazard(margin) * excess
+            curvature += 0.5 * (1.0 + choice) * scalar_hazard(margin) * excess
         if choice < 1.0:
             excess = scalar_hazard_excess(-margin)
-            bend += 0.5 * (1.0 - choice) * scalar_hazard(-margin) * excess
-        return bend
+            curvature += 0.5 * (1.0 - choice) * scalar_hazard(-margin) * excess
+        return curvature
     residual = margin - choice
     if code == HUBER:
         return 1.0 if abs(residual) <= parameter else 0.0

@@ -1,17 +1,26 @@
-"""Penalties: how deviations and position biases are kept sparse. A value and a prox, no more."""
+"""Penalties: how deviations and position biases are kept sparse.
+
+A penalty is a value, a dual norm and a prox. The dual norm and the prox exist once, compiled,
+and are known by the penalty's code: kernels, recorders and paths all call `dual_norm` and
+`scaled_prox` of this file. docs/adding-a-penalty.md says how to add one.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.errors import SettingError
 
 Array = NDArray[np.float64]
+
+GROUP, L1 = range(2)
 
 
 class Penalty(ABC):
@@ -21,11 +30,14 @@ class Penalty(ABC):
     ----------
     name : str
         What a user types.
+    code : int
+        What the compiled kernels know the penalty by.
     group : bool
         An annotator's deviation enters as a whole (else entry by entry).
     """
 
     name: ClassVar[str]
+    code: ClassVar[int]
     group: ClassVar[bool]
 
     @abstractmethod
@@ -33,12 +45,27 @@ class Penalty(ABC):
         """Penalty of one annotator's deviation."""
 
     @abstractmethod
-    def prox(self, z: Array, threshold: float = 1.0) -> Array:
-        """Minimiser of `threshold * value(x) + ||x - z||^2 / 2`."""
+    def pair_norm(self, features: Array | None) -> float:
+        """Largest dual norm of one vote's gradient in a deviation, for slope 1."""
 
     @abstractmethod
+    def laplacian_bounds(self, share: Array, heaviest: Array) -> tuple[Array, Array]:
+        """Bounds of the dual norm of a graph Laplacian times a change of the scores.
+
+        Without features an annotator's gradient changes by such a product. The first bound is
+        for a change whose range is 1, the second for one whose 2-norm is 1; `share` is the
+        annotator's weight and `heaviest` the weight of the item they voted on most.
+        """
+
+    def prox(self, z: Array, threshold: float = 1.0) -> Array:
+        """Minimiser of `threshold * value(x) + ||x - z||^2 / 2`."""
+        result = np.empty(len(z))
+        scaled_prox(self.code, z, 0, len(z), threshold, 1.0, result)
+        return result
+
     def dual_norm(self, z: Array) -> float:
         """The prox of `z` is zero exactly where this is at most the threshold."""
+        return float(dual_norm(self.code, z, 0, len(z)))
 
 
 @dataclass(frozen=True)
@@ -46,19 +73,19 @@ class GroupPenalty(Penalty):
     """`||xi||_2` for each annotator: a taste of one's own enters as a whole."""
 
     name = "group"
+    code = GROUP
     group = True
 
     def value(self, deviation: Array) -> float:
         return float(np.linalg.norm(deviation))
 
-    def prox(self, z: Array, threshold: float = 1.0) -> Array:
-        size = float(np.linalg.norm(z))
-        if size <= threshold:
-            return np.zeros_like(z)
-        return z * (1.0 - threshold / size)
+    def pair_norm(self, features: Array | None) -> float:
+        if features is None:
+            return math.sqrt(2.0)
+        return 2.0 * float(np.linalg.norm(features, axis=1).max())
 
-    def dual_norm(self, z: Array) -> float:
-        return float(np.linalg.norm(z))
+    def laplacian_bounds(self, share: Array, heaviest: Array) -> tuple[Array, Array]:
+        return math.sqrt(2.0) * share, 2.0 * heaviest
 
 
 @dataclass(frozen=True)
@@ -66,16 +93,18 @@ class L1Penalty(Penalty):
     """`||xi||_1` for each annotator: every coefficient enters by itself."""
 
     name = "l1"
+    code = L1
     group = False
 
     def value(self, deviation: Array) -> float:
         return float(np.abs(deviation).sum())
 
-    def prox(self, z: Array, threshold: float = 1.0) -> Array:
-        return np.sign(z) * np.maximum(np.abs(z) - threshold, 0.0)
+    def pair_norm(self, features: Array | None) -> float:
+        return 1.0 if features is None else float(np.ptp(features, axis=0).max())
 
-    def dual_norm(self, z: Array) -> float:
-        return float(np.abs(z).max(initial=0.0))
+    def laplacian_bounds(self, share: Array, heaviest: Array) -> tuple[Array, Array]:
+        by_drift = np.minimum(share, heaviest)
+        return by_drift, math.sqrt(2.0) * by_drift
 
 
 PENALTIES: dict[str, type[Penalty]] = {p.name: p for p in (GroupPenalty, L1Penalty)}
@@ -92,3 +121,109 @@ def as_penalty(penalty: str | Penalty | None, *, has_features: bool) -> Penalty:
             f"there is no penalty {penalty!r}", expected=f"one of {', '.join(PENALTIES)}"
         )
     return PENALTIES[penalty]()
+
+
+# ---------------------------------------------------------------- what the kernels call
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def dual_norm(code: int, z: Array, start: int, stop: int) -> float:
+    """How far the block `z[start:stop]` is from entering."""
+    size = 0.0
+    if code == GROUP:
+        for k in range(start, stop):
+            size += z[k] * z[k]
+        return math.sqrt(size)
+    for k in range(start, stop):
+        size = max(size, abs(z[k]))
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scaled_prox(
+    code: int, z: Array, start: int, stop: int, threshold: float, scale: float, out: Array
+) -> bool:
+    """`out = scale * prox(z[start:stop])`; tells whether any of it is not zero."""
+    size = dual_norm(code, z, start, stop)
+    if size <= threshold:
+        for k in range(stop - start):
+            out[k] = 0.0
+        return False
+    if code == GROUP:
+        factor = scale * (1.0 - threshold / size)
+        for k in range(stop - start):
+            out[k] = factor * z[start + k]
+    else:
+        for k in range(stop - start):
+            out[k] = scale * soft_threshold(z[start + k], threshold)
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def time_to_leave(
+    code: int, z: Array, slope: Array, start: int, stop: int, threshold: float
+) -> float:
+    """When `z[start:stop] + t * slope` leaves the dual ball; inf is never."""
+    if code == GROUP:
+        a, b, c = 0.0, 0.0, -threshold * threshold
+        for k in range(stop - start):
+            a += slope[k] * slope[k]
+            b += z[start + k] * slope[k]
+            c += z[start + k] * z[start + k]
+        if c >= 0.0:
+            return 0.0
+        return (math.sqrt(b * b - a * c) - b) / a if a > 0.0 else np.inf
+    shortest = np.inf
+    for k in range(stop - start):
+        shortest = min(shortest, scalar_time_to_leave(z[start + k], slope[k], threshold))
+    return shortest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def scalar_time_to_leave(z: float, slope: float, threshold: float) -> float:
+    """When `z + t * slope` leaves the interval within the threshold; inf is never."""
+    if slope == 0.0:
+        return np.inf
+    return max(threshold - math.copysign(1.0, slope) * z, 0.0) / abs(slope)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def soft_threshold(z: float, threshold: float) -> float:
+    """The prox of the absolute value."""
+    if z > threshold:
+        return z - threshold
+    if z < -threshold:
+        return z + threshold
+    return 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def soft_thresholds(z: Array, threshold: Array) -> Array:
+    """The prox of the absolute value, entry by entry."""
+    result = np.empty(len(z))
+    for k in range(len(z)):
+        result[k] = soft_threshold(z[k], threshold[k])
+    return result
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def block_norms(code: int, z: Array, ends: NDArray[np.int64]) -> Array:
+    """Dual norm of every block; block k is `z[ends[k]:ends[k + 1]]`."""
+    norms = np.empty(len(ends) - 1)
+    for k in range(len(norms)):
+        norms[k] = dual_norm(code, z, ends[k], ends[k + 1])
+    return norms
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def block_proxes(
+    code: int, z: Array, ends: NDArray[np.int64], threshold: Array, scale: float
+) -> tuple[Array, NDArray[np.bool_]]:
+    """`scale * prox` of every block, and which blocks are not zero."""
+    result = np.empty(len(z))
+    is_active = np.empty(len(ends) - 1, dtype=np.bool_)
+    for k in range(len(is_active)):
+        start, stop = ends[k], ends[k + 1]
+        out = result[start:stop]
+        is_active[k] = scaled_prox(code, z, start, stop, threshold[k], scale, out)
+    return result, is_active

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +19,15 @@ from prefpath.model.design import (
 )
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.penalties import Penalty, as_penalty
+from prefpath.model.pool_index import PoolIndex, build_pool_index
 from prefpath.votes import Votes
+
+
+@dataclass
+class _Shared:
+    """What does not depend on the weights, built when first asked for and shared by all folds."""
+
+    pool_index: PoolIndex | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ class Problem:
     total_weight: float
     deviation_threshold: Floats
     position_threshold: Floats
-    _shared: dict[str, Any] = field(default_factory=dict, repr=False)
+    _shared: _Shared = field(default_factory=_Shared, repr=False)
 
     @classmethod
     def build(
@@ -101,11 +107,18 @@ class Problem:
             total_weight=float(weight.sum()),
         )
 
-    def shared(self, name: str, build: Callable[[Problem], Any]) -> Any:
-        """What does not depend on the weights, built once for this problem and all its folds."""
-        if name not in self._shared:
-            self._shared[name] = build(self)
-        return self._shared[name]
+    @property
+    def pool_index(self) -> PoolIndex:
+        """The distinct pairs of the votes, numbered once for this problem and all its folds."""
+        if self._shared.pool_index is None:
+            self._shared.pool_index = build_pool_index(
+                self.design,
+                self.votes.n_items,
+                self.loss,
+                self.target.choice,
+                with_sides=self.common_position,
+            )
+        return self._shared.pool_index
 
     @property
     def n_common(self) -> int:

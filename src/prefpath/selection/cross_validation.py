@@ -21,7 +21,7 @@ from prefpath.selection.stopping import RiseWatch, Stopping, stands_still
 from prefpath.solver.executors import Executor, Serial, Threads, check_threads
 from prefpath.solver.flow import FlowSolver
 from prefpath.solver.grid import Grid, make_grid
-from prefpath.solver.lbi import Common, Progress
+from prefpath.solver.work import Common, Progress
 
 Rule = Literal["best", "one-standard-error"]
 

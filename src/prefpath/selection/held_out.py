@@ -8,19 +8,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from prefpath.model.design import Codes, Design, Floats, Ints, Places
+from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
-from prefpath.solver.active import Active
+from prefpath.solver.active import Active, value_active
 from prefpath.solver.kernels import (
-    Rule,
+    CommonPart,
+    Inputs,
     Scratch,
     common_scores,
+    inputs_of,
     make_scratch,
-    own_scores,
-    rule_of,
-    shrink_block,
-    soft_threshold,
+    unit_scores,
 )
 
 
@@ -77,7 +76,7 @@ class KnotScorer:
         self._margin = np.empty(len(self.held_out.left))
         self._place = np.full(problem.votes.n_annotators, -1, dtype=np.int64)
         self._n_placed = 0
-        self._rule = rule_of(problem)
+        self._inputs = inputs_of(problem)
         self._theta = np.zeros(problem.votes.n_items)
         self._scratch = make_scratch(problem.design, 0)
 
@@ -85,7 +84,7 @@ class KnotScorer:
     def last_time(self) -> float:
         return self.times[-1]
 
-    def amend(self, u: int, z: tuple[Floats, float]) -> None:
+    def amend(self, u: int, unit: Floats) -> None:
         """Nobody interpolates between the knots of a fold."""
 
     def record(self, t: float, y: Floats, active: Active) -> None:
@@ -111,43 +110,42 @@ class KnotScorer:
         self._n_placed = len(active.who)
         problem = self._problem
         common_scores(y, problem.design, self._theta)
-        bias = float(y[problem.n_common]) if problem.common_position else 0.0
-        held_out_margins(
-            self.held_out, y, active, self._place, problem.design, self._rule,
-            self._theta, bias, self._scratch, self._margin,
-        )  # fmt: skip
+        position = float(y[problem.n_common]) if problem.common_position else 0.0
+        common, state = CommonPart(self._theta, position), KnotState(y, active, self._place)
+        held_out_margins(self.held_out, state, self._inputs, common, self._scratch, self._margin)
         return self._margin
+
+
+class KnotState(NamedTuple):
+    """The solver's state y; `place[u]` is annotator u's among the active, or -1."""
+
+    y: Floats
+    active: Active
+    place: Ints
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def held_out_margins(
     held_out: HeldOutVotes,
-    y: Floats,
-    active: Active,
-    place: Ints,
-    design: Design,
-    rule: Rule,
-    theta: Floats,
-    common_bias: float,
+    state: KnotState,
+    inputs: Inputs,
+    common: CommonPart,
     scratch: Scratch,
     margin: Floats,
 ) -> None:
-    """Margins of held-out votes at the solver's state y; `place[u]` is u's among the active."""
-    score = scratch.score
+    """Margins of held-out votes at the solver's state."""
+    score, theta = scratch.score, common.theta
     for index in range(len(held_out.who)):
         u = held_out.who[index]
-        start, stop, k = held_out.starts[index], held_out.starts[index + 1], place[u]
+        start, stop, k = held_out.starts[index], held_out.starts[index + 1], state.place[u]
         if k < 0:
             for r in range(start, stop):
                 margin[r] = theta[held_out.left[r]] - theta[held_out.right[r]]
-                margin[r] += held_out.position[r] * common_bias
+                margin[r] += held_out.position[r] * common.position
             continue
-        at, end = active.at[k], active.at[k + 1] - 1
-        deviates = shrink_block(
-            y, at, end, rule.deviation_threshold[u], rule.kappa, rule.group, scratch.coefficient
-        )
-        bias = rule.kappa * soft_threshold(y[end], rule.position_threshold[u]) + common_bias
-        own_scores(u, design, theta, deviates, scratch.coefficient, score)
+        deviates = value_active(k, state.active, state.y, inputs.terms, scratch)
+        unit_scores(u, inputs.design, theta, deviates, scratch)
+        position = scratch.scalar[0] + common.position
         for r in range(start, stop):
             margin[r] = score[held_out.left_at[r]] - score[held_out.right_at[r]]
-            margin[r] += held_out.position[r] * bias
+            margin[r] += held_out.position[r] * position

@@ -1,6 +1,6 @@
 """Annotators on the path: their coefficients beside the common ones in one vector y.
 
-    y = [common | z of the 1st, its bias | z of the 2nd, its bias | ...]
+    y = [common | z of the 1st: block, scalars | z of the 2nd: block, scalars | ...]
 
 `evaluate` gives y' at y: the pooled crowd and the active annotators, nobody else.
 """
@@ -12,27 +12,37 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.design import Floats, Ints
+from prefpath.model.pool_index import PoolIndex
 from prefpath.solver.kernels import (
-    Rule,
+    CommonPart,
+    Inputs,
     Scratch,
+    Terms,
     add_to_block,
-    add_to_items,
     common_scores,
-    own_scores,
-    shrink_block,
-    soft_threshold,
-    vote_pull,
+    unit_gradient,
+    value_block,
+    value_scalars,
 )
-from prefpath.solver.pool import Pool, PoolIndex, pool_gradient
-from prefpath.solver.rkc import Chebyshev, next_stage
+from prefpath.solver.pool import Pool, pool_gradient
+from prefpath.solver.rkc import Chebyshev, Stage, next_stage
 
 
 class Active(NamedTuple):
-    """The active annotators and where the block of each begins in y; `at` has one more entry."""
+    """The active annotators and where the part of each begins in y; `at` has one more entry."""
 
     who: Ints
     at: Ints
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: Scratch) -> bool:
+    """Put the values of an active annotator's parameters into the scratch; do they deviate?"""
+    u, n_scalars = active.who[index], len(scratch.scalar)
+    at, end = active.at[index], active.at[index + 1] - n_scalars
+    value_scalars(u, y[end : end + n_scalars], terms, scratch)
+    return value_block(u, y, at, end, terms, scratch)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -40,66 +50,60 @@ def active_gradient(
     start: int,
     stop: int,
     active: Active,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    theta: Floats,
-    common_bias: float,
+    inputs: Inputs,
+    common: CommonPart,
     y: Floats,
     f: Floats,
     scratch: Scratch,
 ) -> float:
     """y' of active annotators; their gradient in the items' scores goes to the scratch."""
-    sideways_sum = 0.0
+    position_gradient = 0.0
+    total = inputs.terms.total
+    n_scalars = len(scratch.scalar)
     for index in range(start, stop):
         u = active.who[index]
-        at, end = active.at[index], active.at[index + 1] - 1
-        deviates = shrink_block(
-            y, at, end, rule.deviation_threshold[u], rule.kappa, rule.group, scratch.coefficient
-        )
-        bias = rule.kappa * soft_threshold(y[end], rule.position_threshold[u])
-        own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
-        sideways = vote_pull(u, design, target, rule, bias + common_bias, scratch)
-        add_to_items(u, design, scratch.pull, scratch.item_pull)
+        at, end = active.at[index], active.at[index + 1] - n_scalars
+        deviates = value_active(index, active, y, inputs.terms, scratch)
+        unit_gradient(u, inputs, common, deviates, scratch)
         f[at:end] = 0.0
-        add_to_block(u, design, scratch.pull, -1.0 / rule.total, f, at)
-        f[end] = -sideways / rule.total
-        sideways_sum += sideways
-    return sideways_sum
+        add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at)
+        for k in range(n_scalars):
+            f[end + k] = -scratch.scalar_gradient[k] / total
+        position_gradient += scratch.scalar_gradient[0]
+    return position_gradient
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def common_slope(
-    f: Floats, item_pull: Floats, sideways: float, design: Design, rule: Rule, with_bias: bool
+    f: Floats, item_gradient: Floats, position_gradient: float, inputs: Inputs
 ) -> None:
     """`eta' = -kappa grad_eta L` from the gradient in the items' scores."""
-    factor = -rule.kappa / rule.total
-    n_items = len(item_pull)
+    features, terms = inputs.design.features, inputs.terms
+    factor = -terms.kappa / terms.total
+    n_items = len(item_gradient)
     n_common = n_items
-    if design.features.shape[0] == 0:
+    if features.shape[0] == 0:
         for i in range(n_items):
-            f[i] = factor * item_pull[i]
+            f[i] = factor * item_gradient[i]
     else:
-        n_common = design.features.shape[1]
+        n_common = features.shape[1]
         for d in range(n_common):
             total = 0.0
             for i in range(n_items):
-                total += design.features[i, d] * item_pull[i]
+                total += features[i, d] * item_gradient[i]
             f[d] = factor * total
-    if with_bias:
-        f[n_common] = factor * sideways
+    if terms.common_position:
+        f[n_common] = factor * position_gradient
 
 
 class Equation(NamedTuple):
-    """What y' depends on beside y; `bias_at` is the place of the common bias in y, or -1."""
+    """What y' depends on beside y; `position_at` is the common position effect's place, or -1."""
 
-    bias_at: int
+    position_at: int
     active: Active
     pairs: PoolIndex
     pool: Pool
-    design: Design
-    target: Target
-    rule: Rule
+    inputs: Inputs
     theta: Floats
     scratch: Scratch
 
@@ -107,27 +111,27 @@ class Equation(NamedTuple):
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_serial(y: Floats, f: Floats, equation: Equation) -> None:
     """y' at y, in one thread."""
-    bias_at, active, index, pool, design, target, rule, theta, scratch = equation
-    common_scores(y, design, theta)
-    common_bias = y[bias_at] if bias_at >= 0 else 0.0
-    scratch.item_pull[:] = 0.0
-    sideways = pool_gradient(0, len(index.first), index, pool, rule, theta, common_bias, scratch)
-    sideways += active_gradient(
-        0, len(active.who), active, design, target, rule, theta, common_bias, y, f, scratch
+    position_at, active, pairs, pool, inputs, theta, scratch = equation
+    common_scores(y, inputs.design, theta)
+    common = CommonPart(theta, y[position_at] if position_at >= 0 else 0.0)
+    scratch.item_gradient[:] = 0.0
+    position_gradient = pool_gradient(
+        0, len(pairs.first), pairs, pool, inputs.terms, common, scratch
     )
-    common_slope(f, scratch.item_pull, sideways, design, rule, bias_at >= 0)
+    position_gradient += active_gradient(0, len(active.who), active, inputs, common, y, f, scratch)
+    common_slope(f, scratch.item_gradient, position_gradient, inputs)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rkc_stages_serial(
-    y0: Floats, f0: Floats, step: float, rule: Chebyshev, equation: Equation
+    y0: Floats, f0: Floats, step: float, coefficients: Chebyshev, equation: Equation
 ) -> Floats:
     """All stages of one step in one call."""
     older = y0.copy()
-    newer = y0 + rule.first * step * f0
+    newer = y0 + coefficients.first * step * f0
     f = np.empty_like(y0)
-    for j in range(2, len(rule.mu)):
+    for j in range(2, len(coefficients.mu)):
         evaluate_serial(newer, f, equation)
-        next_stage(older, y0, newer, older, f, f0, rule, j, step)
+        next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
         older, newer = newer, older
     return newer

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
 from prefpath.solver.executors import Serial, Threads, split_annotators, split_evenly
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.kernels import make_scratch, rule_of
-from prefpath.solver.pool import build_pool_index, fill_pool, move_votes
+from prefpath.solver.kernels import inputs_of, make_scratch
+from prefpath.solver.pool import fill_pool, move_votes
 from prefpath.solver.waiting import (
-    QUADRATURE_TOLERANCE,
+    GradientBounds,
     History,
-    Limits,
     Waiting,
     find_suspects,
     make_waiting,
-    pair_spread,
     panel_slope,
     refresh,
     surely_waiting_until,
 )
 
+# Steps the history has room for at first; most paths take fewer.
 _FIRST_CAPACITY = 256
+# Cells from which a pass is worth sharing out: about a millisecond, ten times what the calls cost.
 _LARGE = 200_000
 # An annotator may have passed the threshold by this much unnoticed before a step is redone.
 _OVERSHOOT = 1e-3
@@ -35,9 +38,9 @@ class Crowd:
 
     def __init__(self, problem: Problem, executor: Serial | Threads) -> None:
         self.problem = problem
-        self.rule = rule_of(problem)
+        self.inputs = inputs_of(problem)
         self.executor = executor
-        self.index = problem.shared("pool index", build_pool_index)
+        self.index = problem.pool_index
         self.pool = fill_pool(problem, self.index)
         self.waiting: Waiting = make_waiting(problem)
         self.n_common = problem.n_common + int(problem.common_position)
@@ -45,10 +48,10 @@ class Crowd:
         self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
         self.active_chunks: list[tuple[int, int]] = []
         self.cells_read = 0
-        self._spread = pair_spread(problem)
+        self._pair_norm = problem.penalty.pair_norm(problem.features)
         self._largest_choice = float(np.abs(problem.target.choice).max(initial=0.0))
         self._widest = 0.0
-        self._limits = self._current_limits()
+        self._bounds = self._current_bounds()
         self._now = 0
         self._history = History(
             np.zeros(_FIRST_CAPACITY),
@@ -61,43 +64,46 @@ class Crowd:
 
     def nobody_enters_before(self) -> float:
         """Time before which no annotator can pop up, however they vote."""
-        return surely_waiting_until(self.waiting.share, self.rule, self._limits)
+        return surely_waiting_until(self.waiting.share, self.inputs.terms, self._bounds)
 
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""
-        drift = self._history.drift[self._now] + step * self._range(theta_slope)
-        travel = self._history.travel[self._now] + step * self._norm(theta_slope)
-        suspects = self._suspects(time + step, drift, travel)
+        drift, travel = self.moved()
+        drift += step * self._range(theta_slope)
+        travel += step * self._norm(theta_slope)
+        suspects = self.suspects(time + step, drift, travel)
         if not len(suspects):
             return suspects
-        self._refresh(suspects)
-        return self._suspects(time + step, drift, travel)
+        self.refresh(suspects)
+        return self.suspects(time + step, drift, travel)
 
     def end_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> Ints:
         """Note the step in the history; who popped up unpredicted, for the step to be redone."""
-        self._append(ends, theta, theta_before)
-        history, now = self._history, self._now
-        suspects = self._suspects(ends.end, float(history.drift[now]), float(history.travel[now]))
+        self.note_step(ends, theta, theta_before)
+        suspects = self.suspects(ends.end, *self.moved())
         if not len(suspects):
             return suspects
         saved = self._save(suspects)
-        self._refresh(suspects)
+        self.refresh(suspects)
         over = self._over_threshold(suspects)
         if not len(over):
             return over
         self._restore(suspects, saved)
         self._now -= 1
-        self._refresh(over)
+        self.refresh(over)
         return over
+
+    def moved(self) -> tuple[float, float]:
+        """How far theta has moved so far: the sum of the ranges, and of the norms, of its steps."""
+        return float(self._history.drift[self._now]), float(self._history.travel[self._now])
 
     def activate(self, who: Ints) -> Floats:
         """Move annotators from the pool into y; returns their part of y. They are up to date."""
-        self._refresh(who)
+        self.refresh(who)
         problem, waiting = self.problem, self.waiting
         move_votes(who, problem.design, problem.target, self.index.pair_of, -1.0, self.pool)
         waiting.waits[who] = 0
-        blocks = problem.design.blocks
-        parts = [np.append(waiting.z[blocks[u] : blocks[u + 1]], waiting.z_bias[u]) for u in who]
+        parts = [self._unit(int(u)) for u in who]
         widths = np.array([len(part) for part in parts])
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         self.active = Active(np.concatenate((self.active.who, who)), at.astype(np.int64))
@@ -113,49 +119,52 @@ class Crowd:
         before = self._history.integral[self._now - 1]
         self._knot = (time, before + self._theta_integral(ends, time))
 
-    def at_last_knot(self, who: Ints) -> list[tuple[Floats, float]]:
-        """What z (deviation and bias) of waiting annotators was at the last knot."""
+    def at_last_knot(self, who: Ints) -> list[Floats]:
+        """What z (block, then scalars) of waiting annotators was at the last knot."""
         if self._knot is None:
-            return [(np.zeros(0), 0.0)] * len(who)
-        self._refresh(who)
+            return [np.zeros(0)] * len(who)
+        self.refresh(who)
         time, integral = self._knot
         now = self._history.time[self._now]
-        blocks, waiting = self.problem.design.blocks, self.waiting
         if now - time <= 1e-12 * now:
-            return [(waiting.z[blocks[u] : blocks[u + 1]].copy(), waiting.z_bias[u]) for u in who]
+            return [self._unit(int(u)) for u in who]
         span = History(
             np.array([time, now]),
             np.stack((integral, self._history.integral[self._now])),
             np.zeros(2),
             np.zeros(2),
         )
-        return [self._back_to(u, span) for u in who]
+        return [self._back_to(int(u), span) for u in who]
 
-    def _back_to(self, u: int, span: History) -> tuple[Floats, float]:
-        problem, blocks = self.problem, self.problem.design.blocks
-        slope = np.zeros(int(blocks[u + 1] - blocks[u]))
-        sideways = panel_slope(
-            u, span, 0, 1, problem.design, problem.target, self.rule, slope, self._scratch[0]
-        )
-        length = span.time[1] - span.time[0]
-        z = self.waiting.z[blocks[u] : blocks[u + 1]] - length * slope
-        return z, float(self.waiting.z_bias[u] - length * sideways)
+    def _unit(self, u: int) -> Floats:
+        """z of a waiting annotator as y holds it: block, then scalars."""
+        blocks, z = self.problem.design.blocks, self.waiting.z
+        return np.concatenate((z.block[blocks[u] : blocks[u + 1]], z.scalar[u]))
 
-    def _current_limits(self) -> Limits:
+    def _back_to(self, u: int, span: History) -> Floats:
+        blocks, scratch = self.problem.design.blocks, self._scratch[0]
+        panel_slope(u, span, 0, 1, self.inputs, scratch)
+        width = int(blocks[u + 1] - blocks[u])
+        slope = np.concatenate((scratch.coefficient[:width], scratch.scalar))
+        return self._unit(u) - (span.time[1] - span.time[0]) * slope
+
+    def _current_bounds(self) -> GradientBounds:
         loss = self.problem.loss
-        return Limits(
-            loss.steepest(self._widest, self._largest_choice),
-            loss.max_curvature,
-            loss.max_curvature_change,
-            self._spread,
+        steepest = loss.steepest(self._widest, self._largest_choice)
+        return GradientBounds(
+            steepest=np.array([steepest * self._pair_norm, steepest]),
+            curvature=np.array([loss.max_curvature, loss.max_curvature]),
+            quadrature=loss.max_curvature_change * self._pair_norm,
         )
 
-    def _suspects(self, time: float, drift: float, travel: float) -> Ints:
+    def suspects(self, time: float, drift: float, travel: float) -> Ints:
+        """Who may have popped up at a time when theta has moved so far in all."""
         return find_suspects(
-            self.waiting, self._history, self.rule, self._limits, time, drift, travel
+            self.waiting, self._history, self.inputs.terms, self._bounds, time, drift, travel
         )
 
-    def _refresh(self, who: Ints) -> None:
+    def refresh(self, who: Ints) -> None:
+        """Bring z of some waiting annotators up to the present."""
         shards = (
             split_annotators(self.problem.design.cells, who) if is_large(self.problem) else [who]
         )
@@ -168,23 +177,19 @@ class Crowd:
                 self.waiting,
                 self._history,
                 self._now,
-                self.problem.design,
-                self.problem.target,
-                self.rule,
-                self._limits,
-                QUADRATURE_TOLERANCE,
+                self.inputs,
+                self._bounds,
                 self._scratch[k],
             )
 
         self.cells_read += sum(self.executor.map(refresh_shard, range(len(shards))))
 
     def _over_threshold(self, who: Ints) -> Ints:
-        problem, waiting = self.problem, self.waiting
-        over = waiting.norm[who] > problem.deviation_threshold[who] * (1 + _OVERSHOOT)
-        over |= waiting.norm_bias[who] > problem.position_threshold[who] * (1 + _OVERSHOOT)
-        return who[over]
+        threshold = self.inputs.terms.threshold[who] * (1 + _OVERSHOOT)
+        return who[(self.waiting.norm[who] > threshold).any(axis=1)]
 
-    def _append(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> None:
+    def note_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> None:
+        """Add a step to the history of the common scores."""
         if self._now + 1 == len(self._history.time):
             self._history = History(*(_doubled(part) for part in self._history))
         history, now = self._history, self._now
@@ -196,7 +201,7 @@ class Crowd:
         widest = self._range(theta)
         if widest > self._widest:
             self._widest = widest
-            self._limits = self._current_limits()
+            self._bounds = self._current_bounds()
 
     def _theta_integral(self, ends: StepEnds, time: float) -> Floats:
         problem = self.problem
@@ -213,23 +218,25 @@ class Crowd:
         """The norm of a change of the scores; a common bias is one change of every margin."""
         n_items = self.problem.votes.n_items
         scores, bias = theta[:n_items], theta[n_items:]
-        sideways = 0.5 * np.sqrt(n_items) * np.abs(bias).sum()
-        return float(np.sqrt(np.var(scores) * n_items) + sideways)
+        by_position = 0.5 * np.sqrt(n_items) * np.abs(bias).sum()
+        return float(np.sqrt(np.var(scores) * n_items) + by_position)
 
-    def _save(self, who: Ints) -> list[Floats]:
-        waiting, blocks = self.waiting, self.problem.design.blocks
-        kept: list[Floats] = [
-            getattr(waiting, name)[who].copy() for name in waiting._fields if name != "z"
-        ]
-        return [*kept, *(waiting.z[blocks[u] : blocks[u + 1]].copy() for u in who)]
+    def _save(self, who: Ints) -> list[Any]:
+        blocks, z = self.problem.design.blocks, self.waiting.z.block
+        kept = [part[who] for part in self._by_annotator()]
+        return [*kept, *(z[blocks[u] : blocks[u + 1]].copy() for u in who)]
 
-    def _restore(self, who: Ints, saved: list[Floats]) -> None:
-        waiting, blocks = self.waiting, self.problem.design.blocks
-        names = [name for name in waiting._fields if name != "z"]
-        for name, values in zip(names, saved, strict=False):
-            getattr(waiting, name)[who] = values
-        for u, z in zip(who, saved[len(names) :], strict=True):
-            waiting.z[blocks[u] : blocks[u + 1]] = z
+    def _restore(self, who: Ints, saved: list[Any]) -> None:
+        blocks, parts = self.problem.design.blocks, self._by_annotator()
+        for part, values in zip(parts, saved, strict=False):
+            part[who] = values
+        for u, z in zip(who, saved[len(parts) :], strict=True):
+            self.waiting.z.block[blocks[u] : blocks[u + 1]] = z
+
+    def _by_annotator(self) -> list[NDArray[Any]]:
+        """What a refresh changes, one row an annotator."""
+        w = self.waiting
+        return [w.dormant, w.since, w.z.scalar, w.norm, w.reach, w.drift, w.travel]
 
 
 def is_large(problem: Problem) -> bool:

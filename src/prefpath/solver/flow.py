@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from prefpath.errors import SettingError
@@ -20,33 +18,30 @@ from prefpath.solver.crowd import Crowd, is_large
 from prefpath.solver.executors import MOST_SHARDS, make_executor
 from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
 from prefpath.solver.interpolation import StepEnds, entry_in_step
-from prefpath.solver.lbi import Common, Progress
 from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
 from prefpath.solver.slope import Slope
+from prefpath.solver.work import Common, Progress, Work
 
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
 # agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
 TOLERANCE = 7e-3
+# A step may lengthen the path by a tenth: bounds on who waits are made for one step ahead.
 _LONGEST_SHARE_OF_T = 0.1
+# An estimate of the spectral radius costs some five evaluations, a step some ten.
 _STEPS_BETWEEN_ESTIMATES = 20
+# Attempts at one step; it shrinks at each, and long before these run out it is nothing.
 _MOST_STEPS = 200_000
+# The first step is a tenth of the fastest relaxation: nothing is known yet of the error.
+_FIRST_STEP = 0.1
+# Step factors of Sommeijer, Shampine and Verwer: safety, and the least and most a step changes.
+_SAFETY, _AFTER_REJECTION, _AFTER_STEP = 0.8, (0.1, 0.8), (0.2, 2.0)
 # A step ends just past the next corner if that lies within reach of it.
 _TOO_NEAR, _CORNER_REACH, _JUST_PAST = 0.02, 1.2, 1.0001
 # Share of the annotators who must have popped up before a path may end.
 SHARE_TO_SEE = 0.1
 # Who may add this share of the spectral radius is worth estimating it again.
 _NOTICEABLE = 0.4
-
-
-@dataclass
-class Work:
-    """What a path cost."""
-
-    steps: int = 0
-    rejected: int = 0
-    redone: int = 0
-    evaluations: int = 0
 
 
 def solve_flow(
@@ -89,8 +84,7 @@ class FlowSolver:
         self.crowd = Crowd(problem, self.executor)
         self.slope = Slope(problem, self.crowd, common, self.executor, self.work)
         self.recorder: Recorder = FlowRecorder(problem) if recorder is None else recorder
-        self.entered = np.full(problem.votes.n_annotators, np.inf)
-        self.entered_bias = np.full(problem.votes.n_annotators, np.inf)
+        self.entered = np.full(self.crowd.waiting.norm.shape, np.inf)  # column: effect
         self.time = 0.0
         self.y = self.slope.first_point()
         self.f = self.slope.at(self.y)
@@ -98,7 +92,7 @@ class FlowSolver:
         self.last: StepEnds | None = None
         self._radius = self.slope.spectral_radius(self.y, self.f)
         self._radius_age = 0
-        self._step = 0.1 / self._radius
+        self._step = _FIRST_STEP / self._radius
 
     def __enter__(self) -> FlowSolver:
         return self
@@ -138,10 +132,10 @@ class FlowSolver:
     def share_entered(self) -> float:
         """Share of the annotators with votes who have popped up."""
         voted = self.crowd.waiting.share > 0
-        return float(np.isfinite(np.minimum(self.entered, self.entered_bias))[voted].mean())
+        return float(np.isfinite(self.entered.min(axis=1))[voted].mean())
 
     def has_gone_far_enough(self, first: float) -> bool:
-        """The rule of `t_ratio="auto"` without cross-validation.
+        """How far `t_ratio="auto"` goes without cross-validation.
 
         A path goes on until a tenth of the annotators have popped up, at most twice as far as
         it went anyway.
@@ -153,14 +147,10 @@ class FlowSolver:
         """The path as far as it has been followed."""
         if not isinstance(self.recorder, FlowRecorder):
             raise TypeError("this recorder keeps no path")
-        return self.recorder.path(
-            entered=self.entered,
-            entered_bias=self.entered_bias,
-            n_evaluations=self.work.evaluations,
-        )
+        return self.recorder.path(entered=self.entered, n_evaluations=self.work.evaluations)
 
     def _first(self) -> float:
-        return float(min(self.entered.min(initial=np.inf), self.entered_bias.min(initial=np.inf)))
+        return float(self.entered.min(initial=np.inf))
 
     def _advance(self) -> None:
         """One accepted step."""
@@ -173,10 +163,10 @@ class FlowSolver:
                 step = _JUST_PAST * corner.after
             # A bias that enters just where the step ends cannot make it unstable.
             ends, error = self._try(step, 0.99 if at_corner else _CORNER_REACH)
-            factor = 0.8 * max(error, 1e-10) ** (-1.0 / 3.0)
+            factor = _SAFETY * max(error, 1e-10) ** (-1.0 / 3.0)
             if error > 1.0:
                 self.work.rejected += 1
-                self._step = step * min(max(factor, 0.1), 0.8)
+                self._step = step * _within(factor, *_AFTER_REJECTION)
                 self._estimate_radius()
                 continue
             missed = self.crowd.end_step(ends, self.slope.theta_of(ends.y1), self.theta)
@@ -188,7 +178,7 @@ class FlowSolver:
             if at_corner:
                 self._step = min(max(self._step, step), corner.next_step)
             else:
-                self._step = step * min(max(factor, 0.2), 2.0)
+                self._step = step * _within(factor, *_AFTER_STEP)
             return
         raise SettingError("the path cannot be followed: its steps became too short")
 
@@ -206,7 +196,7 @@ class FlowSolver:
         n_stages = stages_needed(step, max(self._radius, entering))
         y1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
         f1 = self.slope.at(y1)
-        ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_moving)
+        ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_minimised)
         return ends, self.slope.error(ends) / self.tolerance
 
     def _accept(self, ends: StepEnds) -> None:
@@ -220,27 +210,19 @@ class FlowSolver:
             self._estimate_radius()
 
     def _note_entries(self, ends: StepEnds) -> None:
-        active, problem = self.crowd.active, self.problem
+        active = self.crowd.active
         if not len(active.who):
             return
-        found, found_bias = entry_in_step(
-            ends,
-            active,
-            problem.deviation_threshold,
-            problem.position_threshold,
-            problem.penalty.group,
-            np.isfinite(self.entered[active.who]),
-            np.isfinite(self.entered_bias[active.who]),
-        )
-        self.entered[active.who] = np.minimum(self.entered[active.who], found)
-        self.entered_bias[active.who] = np.minimum(self.entered_bias[active.who], found_bias)
+        entered = self.entered[active.who]
+        found = entry_in_step(ends, active, self.crowd.inputs.terms, np.isfinite(entered))
+        self.entered[active.who] = np.minimum(entered, found)
 
     def _activate(self, who: Ints) -> None:
         """Take annotators out of the pool and into y, with what their z was at the last knot."""
         if not len(who):
             return
-        for u, z_knot in zip(who, self.crowd.at_last_knot(who), strict=True):
-            self.recorder.amend(int(u), z_knot)
+        for u, unit in zip(who, self.crowd.at_last_knot(who), strict=True):
+            self.recorder.amend(int(u), unit)
         blocks = self.crowd.activate(who)
         self.y = np.concatenate((self.y, blocks))
         self.f = np.concatenate((self.f, np.zeros_like(blocks)))
@@ -254,3 +236,7 @@ class FlowSolver:
 
     def _theta_slope(self) -> Floats:
         return self.slope.theta_of(self.f)
+
+
+def _within(factor: float, least: float, most: float) -> float:
+    return min(max(factor, least), most)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from prefpath.model.design import Floats
+from prefpath.model.penalties import L1, dual_norm
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import dual_norm
+from prefpath.solver.kernels import DEVIATION, FIRST_SCALAR, Terms
+from prefpath.votes.encode import BoolArray
 
 
-@dataclass(frozen=True)
-class StepEnds:
-    """A step: state and slope at both ends. Entries from `n_fixed` on move by their slope;
-    those before (a minimised common part) are functions of them and taken as linear in t."""
+class Ends(NamedTuple):
+    """A step as kernels read it: state and slope at both ends."""
 
     start: float
     length: float
@@ -23,17 +24,34 @@ class StepEnds:
     y1: Floats
     f0: Floats
     f1: Floats
-    n_fixed: int = 0
+
+
+@dataclass(frozen=True)
+class StepEnds:
+    """A step: state and slope at both ends. Entries from `n_minimised` on move by their
+    slope; those before (a minimised common part) are functions of them, taken as linear in t."""
+
+    start: float
+    length: float
+    y0: Floats
+    y1: Floats
+    f0: Floats
+    f1: Floats
+    n_minimised: int = 0
 
     @property
     def end(self) -> float:
         return self.start + self.length
 
+    def as_ends(self) -> Ends:
+        """The step as kernels read it."""
+        return Ends(self.start, self.length, self.y0, self.y1, self.f0, self.f1)
+
     def at(self, t: float) -> Floats:
         """The state at time t within the step."""
         s = (t - self.start) / self.length
         y = hermite(self.y0, self.y1, self.f0, self.f1, self.length, s)
-        n = self.n_fixed
+        n = self.n_minimised
         y[:n] = self.y0[:n] + s * (self.y1[:n] - self.y0[:n])
         return y
 
@@ -41,7 +59,7 @@ class StepEnds:
         """Integral of the first n entries from the start of the step to t."""
         s = (t - self.start) / self.length
         h, y0, y1 = self.length, self.y0[:n], self.y1[:n]
-        if self.n_fixed:
+        if self.n_minimised:
             return h * (s * y0 + 0.5 * s**2 * (y1 - y0))
         f0, f1 = self.f0[:n], self.f1[:n]
         s2, s3, s4 = s**2, s**3, s**4
@@ -63,81 +81,46 @@ def hermite(y0: Floats, y1: Floats, f0: Floats, f1: Floats, h: float, s: float) 
     return a * y0 + b * y1 + c * f0 + d * f1
 
 
-def entry_in_step(
-    ends: StepEnds,
-    active: Active,
-    threshold: Floats,
-    threshold_bias: Floats,
-    group: bool,
-    known: np.ndarray,
-    known_bias: np.ndarray,
-) -> tuple[Floats, Floats]:
-    """When each active annotator's deviation and bias left zero in this step; inf: not in it."""
-    return _entries(
-        ends.start,
-        ends.length,
-        ends.y0,
-        ends.y1,
-        ends.f0,
-        ends.f1,
-        active,
-        threshold,
-        threshold_bias,
-        group,
-        known,
-        known_bias,
-    )
+def entry_in_step(ends: StepEnds, active: Active, terms: Terms, known: BoolArray) -> Floats:
+    """When each active annotator's effects left zero in this step; inf: not in it.
+
+    Rows are the active annotators, columns effects; what is `known` already is not looked for.
+    """
+    return _entries(ends.as_ends(), active, terms, known)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _entries(
-    start: float,
-    length: float,
-    y0: Floats,
-    y1: Floats,
-    f0: Floats,
-    f1: Floats,
-    active: Active,
-    threshold: Floats,
-    threshold_bias: Floats,
-    group: bool,
-    known: Floats,
-    known_bias: Floats,
-) -> tuple[Floats, Floats]:
-    found = np.full(len(active.who), np.inf)
-    found_bias = np.full(len(active.who), np.inf)
+def _entries(ends: Ends, active: Active, terms: Terms, known: BoolArray) -> Floats:
+    found = np.full(known.shape, np.inf)
+    n_scalars = known.shape[1] - FIRST_SCALAR
     for index in range(len(active.who)):
         u = active.who[index]
-        at, end = active.at[index], active.at[index + 1] - 1
-        if not known[index] and dual_norm(y1, at, end, group) > threshold[u]:
-            share = _cross(y0, y1, f0, f1, length, at, end, threshold[u], group)
-            found[index] = start + share * length
-        if not known_bias[index] and abs(y1[end]) > threshold_bias[u]:
-            share = _cross(y0, y1, f0, f1, length, end, end + 1, threshold_bias[u], False)
-            found_bias[index] = start + share * length
-    return found, found_bias
+        at, end = active.at[index], active.at[index + 1] - n_scalars
+        threshold = terms.threshold[u, DEVIATION]
+        if not known[index, DEVIATION] and dual_norm(terms.penalty, ends.y1, at, end) > threshold:
+            share = _cross(ends, at, end, threshold, terms.penalty)
+            found[index, DEVIATION] = ends.start + share * ends.length
+        for k in range(n_scalars):
+            effect, place = FIRST_SCALAR + k, end + k
+            threshold = terms.threshold[u, effect]
+            if not known[index, effect] and abs(ends.y1[place]) > threshold:
+                share = _cross(ends, place, place + 1, threshold, L1)
+                found[index, effect] = ends.start + share * ends.length
+    return found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cross(
-    y0: Floats,
-    y1: Floats,
-    f0: Floats,
-    f1: Floats,
-    length: float,
-    start: int,
-    stop: int,
-    threshold: float,
-    group: bool,
-) -> float:
+def _cross(ends: Ends, start: int, stop: int, threshold: float, penalty: int) -> float:
     """Share of the step at which a block's norm reaches its threshold, by bisection."""
-    if dual_norm(y0, start, stop, group) >= threshold:
+    y0, y1 = ends.y0[start:stop], ends.y1[start:stop]
+    f0, f1 = ends.f0[start:stop], ends.f1[start:stop]
+    if dual_norm(penalty, y0, 0, stop - start) >= threshold:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = 0.5 * (low + high)
-        y = hermite(y0[start:stop], y1[start:stop], f0[start:stop], f1[start:stop], length, middle)
-        if dual_norm(y, 0, stop - start, group) > threshold:
+        y = hermite(y0, y1, f0, f1, ends.length, middle)
+        if dual_norm(penalty, y, 0, stop - start) > threshold:
             high = middle
         else:
             low = middle

@@ -1,13 +1,14 @@
 """Compiled kernels: arrays and scalars in, buffers filled; fused per annotator.
 
-Every kernel works on the annotators `who[first:last]`, writes each annotator's own part in
-place, adds to a buffer of its own what concerns the items, and releases the GIL: threads and
-cluster workers run the same function on other shards.
+An annotator owns sparse parameters: a *block* (the deviation) and *scalars* (the position bias;
+see docs/architecture.md, "The widened model in code"). Only `unit_gradient` knows how they enter
+a margin. Every kernel writes each annotator's own part in place, adds to a buffer of its own what
+concerns the items, and releases the GIL: threads and cluster workers run the same function on
+other shards.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,46 +17,106 @@ from numpy.typing import NDArray
 
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.losses import slopes
+from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
 
 # Margins, slopes and sums are three loops over so many cells: the first two then have nothing
 # to wait for.
 CELLS_AT_ONCE = 256
 
+# The effects an annotator may have: column of `Terms.threshold` and of tables of entry times.
+DEVIATION, POSITION = range(2)
+# Scalar k of an annotator is effect k + 1: the block comes first.
+FIRST_SCALAR = 1
 
-class Rule(NamedTuple):
-    """What the kernels need to know of loss and penalty."""
+
+class Terms(NamedTuple):
+    """The terms of the objective: what kernels need to know of loss, penalty and kappa.
+
+    `threshold[u, effect]` is where a dual variable of annotator u leaves its ball.
+    """
 
     loss: int
     parameter: float
-    group: bool
+    penalty: int
     kappa: float
     total: float
-    deviation_threshold: Floats
-    position_threshold: Floats
+    common_position: bool
+    threshold: Floats
+
+
+class Inputs(NamedTuple):
+    """What kernels read of a problem."""
+
+    design: Design
+    target: Target
+    terms: Terms
+
+
+class CommonPart(NamedTuple):
+    """The part of a margin that everybody shares: scores of the items, and a position effect."""
+
+    theta: Floats
+    position: float
+
+
+class Personal(NamedTuple):
+    """A number for every sparse parameter of every annotator.
+
+    `block` holds the deviations, one after another as in `Design.blocks`; `scalar[u, k]` is
+    scalar k of annotator u.
+    """
+
+    block: Floats
+    scalar: Floats
+
+    def copy(self) -> Personal:
+        return Personal(self.block.copy(), self.scalar.copy())
+
+    def towards(self, other: Personal, share: float) -> Personal:
+        """A share of the way from here to another."""
+        return Personal(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
 
 
 class Scratch(NamedTuple):
-    """Buffers of one shard, so that no kernel allocates."""
+    """Buffers of one shard, so that no kernel allocates.
+
+    Of the annotator at hand: `coefficient` and `scalar` are the values of their parameters,
+    `score` what they think of the items they have seen, `score_gradient` and `scalar_gradient`
+    the gradient of their votes. `item_gradient` is summed over the shard.
+    """
 
     coefficient: Floats
+    scalar: Floats
     score: Floats
-    pull: Floats
+    score_gradient: Floats
+    scalar_gradient: Floats
     slope: Floats
-    item_pull: Floats
+    item_gradient: Floats
 
 
-def rule_of(problem: Problem) -> Rule:
+def terms_of(problem: Problem) -> Terms:
     """The problem's loss and penalty in the form the kernels read."""
-    return Rule(
+    return Terms(
         loss=problem.loss.code,
         parameter=float(problem.loss.parameter),
-        group=problem.penalty.group,
+        penalty=problem.penalty.code,
         kappa=problem.kappa,
         total=problem.total_weight,
-        deviation_threshold=problem.deviation_threshold,
-        position_threshold=problem.position_threshold,
+        common_position=problem.common_position,
+        threshold=np.stack((problem.deviation_threshold, problem.position_threshold), axis=1),
     )
+
+
+def inputs_of(problem: Problem) -> Inputs:
+    """What kernels read of a problem."""
+    return Inputs(problem.design, problem.target, terms_of(problem))
+
+
+def zero_personal(problem: Problem) -> Personal:
+    """Every sparse parameter at zero."""
+    n_annotators = problem.votes.n_annotators
+    return Personal(np.zeros(int(problem.design.blocks[-1])), np.zeros((n_annotators, 1)))
 
 
 def make_scratch(design: Design, n_items: int) -> Scratch:
@@ -64,10 +125,12 @@ def make_scratch(design: Design, n_items: int) -> Scratch:
     widest_view = int(np.diff(design.seen).max(initial=1))
     return Scratch(
         coefficient=np.zeros(widest_block),
+        scalar=np.zeros(1),
         score=np.zeros(widest_view),
-        pull=np.zeros(widest_view),
+        score_gradient=np.zeros(widest_view),
+        scalar_gradient=np.zeros(1),
         slope=np.zeros(CELLS_AT_ONCE),
-        item_pull=np.zeros(n_items),
+        item_gradient=np.zeros(n_items),
     )
 
 
@@ -87,46 +150,40 @@ def common_scores(common: Floats, design: Design, theta: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def dual_norm(z: Floats, start: int, stop: int, group: bool) -> float:
-    """How far a block is from entering: its 2-norm (group) or largest entry (l1)."""
-    size = 0.0
-    if group:
-        for k in range(start, stop):
-            size += z[k] * z[k]
-        return math.sqrt(size)
-    for k in range(start, stop):
-        size = max(size, abs(z[k]))
-    return size
+def value_block(u: int, z: Floats, start: int, stop: int, terms: Terms, scratch: Scratch) -> bool:
+    """Put `kappa * prox` of u's block into the scratch; tells whether any of it is not zero."""
+    threshold = terms.threshold[u, DEVIATION]
+    return scaled_prox(terms.penalty, z, start, stop, threshold, terms.kappa, scratch.coefficient)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def soft_threshold(z: float, threshold: float) -> float:
-    """The prox of the absolute value."""
-    if z > threshold:
-        return z - threshold
-    if z < -threshold:
-        return z + threshold
-    return 0.0
+def value_scalars(u: int, z: Floats, terms: Terms, scratch: Scratch) -> None:
+    """Put `kappa * prox` of u's scalars into the scratch."""
+    for k in range(len(z)):
+        threshold = terms.threshold[u, FIRST_SCALAR + k]
+        scratch.scalar[k] = terms.kappa * soft_threshold(z[k], threshold)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def shrink_block(
-    z: Floats, start: int, stop: int, threshold: float, kappa: float, group: bool, out: Floats
-) -> bool:
-    """`out = kappa * prox(z)`; tells whether any of it is not zero."""
-    size = dual_norm(z, start, stop, group)
-    if size <= threshold:
-        for k in range(stop - start):
-            out[k] = 0.0
-        return False
-    if group:
-        factor = kappa * (1.0 - threshold / size)
-        for k in range(stop - start):
-            out[k] = factor * z[start + k]
-    else:
-        for k in range(stop - start):
-            out[k] = kappa * soft_threshold(z[start + k], threshold)
-    return True
+def unit_gradient(
+    u: int, inputs: Inputs, common: CommonPart, deviates: bool, scratch: Scratch
+) -> None:
+    """The gradient of u's votes at the values in the scratch.
+
+    In u's scores and scalars it is left in the scratch; in the items' scores it is added to
+    what is there. This and `unit_scores` alone know how parameters enter a margin.
+    """
+    design = inputs.design
+    unit_scores(u, design, common.theta, deviates, scratch)
+    position = scratch.scalar[0] + common.position
+    scratch.scalar_gradient[0] = vote_gradient(u, inputs, position, scratch)
+    add_to_items(u, design, scratch.score_gradient, scratch.item_gradient)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def unit_scores(u: int, design: Design, theta: Floats, deviates: bool, scratch: Scratch) -> None:
+    """The scores of u's items at the values in the scratch, without position effects."""
+    own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
 
 
 # Sums in any order: several products at once.
@@ -152,29 +209,28 @@ def own_scores(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def vote_pull(
-    u: int, design: Design, target: Target, rule: Rule, bias: float, scratch: Scratch
-) -> float:
-    """Sum of the votes' gradients in u's scores (`scratch.pull`) and in u's bias (returned)."""
-    score, pull, slope = scratch.score, scratch.pull, scratch.slope
+def vote_gradient(u: int, inputs: Inputs, position_effect: float, scratch: Scratch) -> float:
+    """Sum of the votes' gradients in u's scores (to the scratch) and in u's position bias."""
+    design, target, terms = inputs
+    score, score_gradient, slope = scratch.score, scratch.score_gradient, scratch.slope
     for k in range(design.seen[u + 1] - design.seen[u]):
-        pull[k] = 0.0
-    sideways = 0.0
+        score_gradient[k] = 0.0
+    position_gradient = 0.0
     stop = design.cells[u + 1]
     for start in range(design.cells[u], stop, CELLS_AT_ONCE):
         end = min(start + CELLS_AT_ONCE, stop)
         left, right = design.left_at[start:end], design.right_at[start:end]
         position = design.position[start:end]
         for k in range(len(left)):
-            slope[k] = score[left[k]] - score[right[k]] + position[k] * bias
-        slopes(rule.loss, rule.parameter, slope, target.choice, target.weight, start, len(left))
-        add_to_pairs(left, right, slope, pull)
-        sideways += along(position, slope)
-    return sideways
+            slope[k] = score[left[k]] - score[right[k]] + position[k] * position_effect
+        slopes(terms.loss, terms.parameter, slope, target.choice, target.weight, start, len(left))
+        add_to_pairs(left, right, slope, score_gradient)
+        position_gradient += signed_sum(position, slope)
+    return position_gradient
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_to_pairs(first: Places, second: Places, slope: Floats, pull: Floats) -> None:
+def add_to_pairs(first: Places, second: Places, slope: Floats, gradient: Floats) -> None:
     """Add each slope to its pair's first item and take it from the second.
 
     Pairs are sorted by their first item: equal ones are summed up before they are stored, since
@@ -183,16 +239,16 @@ def add_to_pairs(first: Places, second: Places, slope: Floats, pull: Floats) -> 
     item, total = first[0], 0.0
     for k in range(len(first)):
         if first[k] != item:
-            pull[item] += total
+            gradient[item] += total
             item, total = first[k], 0.0
         total += slope[k]
-        pull[second[k]] -= slope[k]
-    pull[item] += total
+        gradient[second[k]] -= slope[k]
+    gradient[item] += total
 
 
 # Sums in any order: several products at once.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def along(position: NDArray[np.int8], slope: Floats) -> float:
+def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
     """The sum of the slopes, each with its side."""
     total = 0.0
     for k in range(len(position)):
@@ -201,114 +257,57 @@ def along(position: NDArray[np.int8], slope: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_to_items(u: int, design: Design, pull: Floats, item_pull: Floats) -> None:
-    """Add u's pull on the items they have seen to everybody's."""
+def add_to_items(u: int, design: Design, score_gradient: Floats, item_gradient: Floats) -> None:
+    """Add the gradient in u's scores to the items u has seen."""
     start = design.seen[u]
     for k in range(design.seen[u + 1] - start):
-        item_pull[design.seen_item[start + k]] += pull[k]
+        item_gradient[design.seen_item[start + k]] += score_gradient[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_to_block(u: int, design: Design, pull: Floats, factor: float, out: Floats, at: int) -> None:
+def add_to_block(
+    u: int, design: Design, score_gradient: Floats, factor: float, out: Floats, at: int
+) -> None:
     """`out[at:] += factor *` the gradient in u's coefficients."""
     features, seen = design.features, design.seen_item[design.seen[u] : design.seen[u + 1]]
     if features.shape[0] == 0:
         block = out[at : at + len(seen)]
         for k in range(len(block)):
-            block[k] += factor * pull[k]
+            block[k] += factor * score_gradient[k]
         return
     block = out[at : at + features.shape[1]]
     for k in range(len(seen)):
-        scaled, item = factor * pull[k], np.uint32(seen[k])
+        scaled, item = factor * score_gradient[k], np.uint32(seen[k])
         for d in range(len(block)):
             block[d] += scaled * features[item, d]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def crossing(before: float, after: float, threshold: float) -> float:
-    """Share of a step after which a quantity that grew past the threshold reached it."""
-    if before >= threshold or after <= before:
-        return 0.0
-    return (threshold - before) / (after - before)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def lbi_shard(
-    who: Ints,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    theta: Floats,
-    common_bias: float,
-    z: Floats,
-    z_bias: Floats,
-    entered: Floats,
-    entered_bias: Floats,
-    time: float,
-    step: float,
-    scratch: Scratch,
-) -> float:
-    """One step of Algorithm 1 for a shard of annotators.
-
-    Reads `(theta, z)` of this iteration, moves `z` to the next, leaves the shard's gradient
-    in the items' scores in `scratch.item_pull` and returns the one in the common bias.
-    """
-    scratch.item_pull[:] = 0.0
-    sideways_sum = 0.0
-    factor = -step / rule.total
-    for index in range(len(who)):
-        u = who[index]
-        start, stop = design.blocks[u], design.blocks[u + 1]
-        threshold = rule.deviation_threshold[u]
-        deviates = shrink_block(
-            z, start, stop, threshold, rule.kappa, rule.group, scratch.coefficient
-        )
-        bias = rule.kappa * soft_threshold(z_bias[u], rule.position_threshold[u])
-        own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
-        sideways = vote_pull(u, design, target, rule, bias + common_bias, scratch)
-        add_to_items(u, design, scratch.pull, scratch.item_pull)
-        sideways_sum += sideways
-        waiting = entered[u] == np.inf
-        before = dual_norm(z, start, stop, rule.group) if waiting else 0.0
-        add_to_block(u, design, scratch.pull, factor, z, start)
-        if waiting:
-            after = dual_norm(z, start, stop, rule.group)
-            if after > threshold:
-                entered[u] = time + step * crossing(before, after, threshold)
-        before = abs(z_bias[u])
-        z_bias[u] += factor * sideways
-        after, threshold = abs(z_bias[u]), rule.position_threshold[u]
-        if entered_bias[u] == np.inf and after > threshold:
-            entered_bias[u] = time + step * crossing(before, after, threshold)
-    return sideways_sum
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def gradient_shard(
     who: Ints,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    theta: Floats,
-    common_bias: float,
-    coefficient: Floats,
-    bias: Floats,
-    out: Floats,
-    out_bias: Floats,
+    inputs: Inputs,
+    common: CommonPart,
+    value: Personal,
+    out: Personal,
     scratch: Scratch,
 ) -> float:
-    """Gradient of the mean loss at given coefficients, for a shard of annotators."""
-    scratch.item_pull[:] = 0.0
-    sideways_sum = 0.0
+    """Gradient of the mean loss at given parameters, for a shard of annotators.
+
+    Returns the sum in the common position effect; the gradient in the items' scores is left in
+    the scratch.
+    """
+    scratch.item_gradient[:] = 0.0
+    position_gradient = 0.0
     for index in range(len(who)):
         u = who[index]
-        start, stop = design.blocks[u], design.blocks[u + 1]
-        scratch.coefficient[: stop - start] = coefficient[start:stop]
-        own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
-        sideways = vote_pull(u, design, target, rule, bias[u] + common_bias, scratch)
-        add_to_items(u, design, scratch.pull, scratch.item_pull)
-        out[start:stop] = 0.0
-        add_to_block(u, design, scratch.pull, 1.0 / rule.total, out, start)
-        out_bias[u] = sideways / rule.total
-        sideways_sum += sideways
-    return sideways_sum
+        start, stop = inputs.design.blocks[u], inputs.design.blocks[u + 1]
+        scratch.coefficient[: stop - start] = value.block[start:stop]
+        scratch.scalar[:] = value.scalar[u]
+        unit_gradient(u, inputs, common, True, scratch)
+        out.block[start:stop] = 0.0
+        add_to_block(
+            u, inputs.design, scratch.score_gradient, 1.0 / inputs.terms.total, out.block, start
+        )
+        out.scalar[u] = scratch.scalar_gradient / inputs.terms.total
+        position_gradient += scratch.scalar_gradient[0]
+    return position_gradient

@@ -14,9 +14,10 @@ from numba import njit
 
 from prefpath.model.design import Design, Floats, Target
 from prefpath.model.losses import LINEAR
+from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import Rule, shrink_block, soft_threshold
+from prefpath.solver.kernels import DEVIATION, POSITION, Terms
 
 
 class Moments(NamedTuple):
@@ -84,30 +85,32 @@ def _add_votes(design: Design, target: Target, moments: Moments) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def evaluate_moments(
-    y: Floats, f: Floats, bias_at: int, active: Active, each: Moments, pool: Moments, rule: Rule
+    y: Floats, f: Floats, active: Active, each: Moments, pool: Moments, terms: Terms
 ) -> None:
-    """y' at y; `bias_at` is the place of the common bias in y, or -1."""
+    """y' at y."""
     d = each.vector.shape[1] - 1
-    common, pull, own = np.zeros(d + 1), np.zeros(d + 1), np.zeros(d + 1)
+    common, summed, own = np.zeros(d + 1), np.zeros(d + 1), np.zeros(d + 1)
     common[:d] = y[:d]
-    common[d] = y[bias_at] if bias_at >= 0 else 0.0
-    _gradient(pool.matrix, pool.vector, common, pull)
+    common[d] = y[d] if terms.common_position else 0.0
+    _gradient(pool.matrix, pool.vector, common, summed)
     personal, gradient = np.zeros(d), np.zeros(d + 1)
     for index in range(len(active.who)):
         u = active.who[index]
         at = active.at[index]
-        shrink_block(y, at, at + d, rule.deviation_threshold[u], rule.kappa, rule.group, personal)
+        threshold = terms.threshold[u, DEVIATION]
+        scaled_prox(terms.penalty, y, at, at + d, threshold, terms.kappa, personal)
         for k in range(d):
             own[k] = common[k] + personal[k]
-        own[d] = common[d] + rule.kappa * soft_threshold(y[at + d], rule.position_threshold[u])
+        bias = soft_threshold(y[at + d], terms.threshold[u, POSITION])
+        own[d] = common[d] + terms.kappa * bias
         _gradient(each.matrix[u], each.vector[u], own, gradient)
         for k in range(d + 1):
-            f[at + k] = -gradient[k] / rule.total
-            pull[k] += gradient[k]
+            f[at + k] = -gradient[k] / terms.total
+            summed[k] += gradient[k]
     for k in range(d):
-        f[k] = -rule.kappa / rule.total * pull[k]
-    if bias_at >= 0:
-        f[bias_at] = -rule.kappa / rule.total * pull[d]
+        f[k] = -terms.kappa / terms.total * summed[k]
+    if terms.common_position:
+        f[d] = -terms.kappa / terms.total * summed[d]
 
 
 # Sums in any order: several products at once.

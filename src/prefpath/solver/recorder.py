@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from prefpath.model.design import Floats, Ints
+from prefpath.model.penalties import block_norms
 from prefpath.model.problem import Problem
 from prefpath.path import Knot, Path
 from prefpath.solver.active import Active
+from prefpath.solver.kernels import DEVIATION, POSITION, Personal
+
+
+class Solved(NamedTuple):
+    """What a solver says of a path beside its knots; column of `entered`: effect."""
+
+    solver: str
+    step: float | None
+    n_evaluations: int
+    entered: Floats
 
 
 class PathRecorder:
@@ -20,52 +31,29 @@ class PathRecorder:
         self._times: list[float] = []
         self._common: list[Floats] = []
         self._knots: list[Knot] = []
-        self._pending: tuple[Floats, Floats] | None = None
+        self._pending: Personal | None = None
         self._pending_active: tuple[Ints, Ints] = (_nobody(), _nobody())
         self._older_active: tuple[Ints, Ints] = (_nobody(), _nobody())
 
-    def record(self, t: float, common: Floats, z: Floats, z_bias: Floats) -> None:
+    def record(self, t: float, common: Floats, z: Personal) -> None:
         """Add the state at time t; the arrays are copied."""
-        active = self._active(z, z_bias)
+        active = self._active(z)
         self._close_pending(active)
         self._times.append(float(t))
         self._common.append(np.array(common))
-        if self._pending is None:
-            self._pending = (z.copy(), z_bias.copy())
-        else:
-            np.copyto(self._pending[0], z)
-            np.copyto(self._pending[1], z_bias)
-        self._pending_active = active
+        self._pending, self._pending_active = z.copy(), active
 
-    def finish(
-        self,
-        *,
-        entered: Floats,
-        entered_bias: Floats,
-        solver: str,
-        step: float | None,
-        n_evaluations: int,
-    ) -> Path:
+    def finish(self, solved: Solved) -> Path:
         """The path of all knots recorded."""
         self._close_pending((_nobody(), _nobody()))
-        return build_path(
-            self._problem,
-            self._times,
-            self._common,
-            self._knots,
-            entered=entered,
-            entered_bias=entered_bias,
-            solver=solver,
-            step=step,
-            n_evaluations=n_evaluations,
-        )
+        return build_path(self._problem, self._times, self._common, self._knots, solved)
 
-    def _active(self, z: Floats, z_bias: Floats) -> tuple[Ints, Ints]:
+    def _active(self, z: Personal) -> tuple[Ints, Ints]:
         problem = self._problem
-        size = block_norms(z, problem.design.blocks, group=problem.penalty.group)
+        size = block_norms(problem.penalty.code, z.block, problem.design.blocks)
         return (
             np.flatnonzero(size > problem.deviation_threshold),
-            np.flatnonzero(np.abs(z_bias) > problem.position_threshold),
+            np.flatnonzero(np.abs(z.scalar[:, 0]) > problem.position_threshold),
         )
 
     def _close_pending(self, newer: tuple[Ints, Ints]) -> None:
@@ -73,24 +61,11 @@ class PathRecorder:
             return
         older, own = self._older_active, self._pending_active
         who, who_bias = (np.unique(np.concatenate((older[i], own[i], newer[i]))) for i in range(2))
-        z, z_bias = self._pending
-        blocks = self._problem.design.blocks
-        parts = [z[blocks[u] : blocks[u + 1]] for u in who]
+        z, blocks = self._pending, self._problem.design.blocks
+        parts = [z.block[blocks[u] : blocks[u + 1]] for u in who]
         kept = np.concatenate(parts) if parts else np.zeros(0)
-        self._knots.append(Knot(who, kept, who_bias, z_bias[who_bias]))
+        self._knots.append(Knot(who, kept, who_bias, z.scalar[who_bias, 0]))
         self._older_active = own
-
-
-def block_norms(z: Floats, blocks: Ints, *, group: bool) -> Floats:
-    """Dual norm of every annotator's block; 0 for an empty one."""
-    norms = np.zeros(len(blocks) - 1)
-    filled = np.flatnonzero(np.diff(blocks) > 0)
-    if len(filled):
-        if group:
-            norms[filled] = np.sqrt(np.add.reduceat(z * z, blocks[filled]))
-        else:
-            norms[filled] = np.maximum.reduceat(np.abs(z), blocks[filled])
-    return norms
 
 
 def _nobody() -> Ints:
@@ -102,62 +77,54 @@ class Recorder(Protocol):
 
     def record(self, t: float, y: Floats, active: Active) -> None: ...
 
-    def amend(self, u: int, z: tuple[Floats, float]) -> None: ...
+    def amend(self, u: int, unit: Floats) -> None: ...
 
     @property
     def last_time(self) -> float: ...
 
 
 class FlowRecorder:
-    """Collects knots that hold the active annotators; who pops up later is amended."""
+    """Collects knots that hold the active annotators; who pops up later is amended.
+
+    Of an annotator it keeps the part of y: the block of z, then the scalars.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._times: list[float] = []
         self._common: list[Floats] = []
-        self._blocks: list[dict[int, tuple[Floats, float]]] = []
+        self._units: list[dict[int, Floats]] = []
 
     def record(self, t: float, y: Floats, active: Active) -> None:
         """Add the state at time t."""
         problem = self._problem
         self._times.append(t)
         self._common.append(y[: problem.n_common + int(problem.common_position)].copy())
-        self._blocks.append(
-            {
-                int(u): (y[active.at[k] : active.at[k + 1] - 1].copy(), y[active.at[k + 1] - 1])
-                for k, u in enumerate(active.who)
-            }
+        self._units.append(
+            {int(u): y[active.at[k] : active.at[k + 1]].copy() for k, u in enumerate(active.who)}
         )
 
     @property
     def last_time(self) -> float:
         return self._times[-1]
 
-    def amend(self, u: int, z: tuple[Floats, float]) -> None:
+    def amend(self, u: int, unit: Floats) -> None:
         """What z of an annotator who is now active was at the last knot."""
-        if self._blocks:
-            self._blocks[-1][u] = z
+        if self._units:
+            self._units[-1][u] = unit
 
-    def path(self, *, entered: Floats, entered_bias: Floats, n_evaluations: int) -> Path:
+    def path(self, *, entered: Floats, n_evaluations: int) -> Path:
         """The path of all knots recorded so far."""
-        return build_path(
-            self._problem,
-            self._times,
-            self._common,
-            [_knot_of(blocks) for blocks in self._blocks],
-            entered=until(entered, self._times[-1]),
-            entered_bias=until(entered_bias, self._times[-1]),
-            solver="flow",
-            step=None,
-            n_evaluations=n_evaluations,
-        )
+        solved = Solved("flow", None, n_evaluations, until(entered, self._times[-1]))
+        knots = [_knot_of(units) for units in self._units]
+        return build_path(self._problem, self._times, self._common, knots, solved)
 
 
-def _knot_of(blocks: dict[int, tuple[Floats, float]]) -> Knot:
-    who = np.array(sorted(blocks), dtype=np.int64)
-    parts = [blocks[u][0] for u in who.tolist()]
-    z = np.concatenate(parts) if parts else np.zeros(0)
-    bias = np.array([blocks[u][1] for u in who.tolist()], dtype=np.float64)
+def _knot_of(units: dict[int, Floats]) -> Knot:
+    who = np.array(sorted(units), dtype=np.int64)
+    own = [units[u] for u in who.tolist()]
+    z = np.concatenate([unit[:-1] for unit in own]) if own else np.zeros(0)
+    bias = np.array([unit[-1] for unit in own], dtype=np.float64)
     return Knot(who, z, who, bias)
 
 
@@ -167,16 +134,7 @@ def until(entered: Floats, last: float) -> Floats:
 
 
 def build_path(
-    problem: Problem,
-    times: list[float],
-    common: list[Floats],
-    knots: list[Knot],
-    *,
-    entered: Floats,
-    entered_bias: Floats,
-    solver: str,
-    step: float | None,
-    n_evaluations: int,
+    problem: Problem, times: list[float], common: list[Floats], knots: list[Knot], solved: Solved
 ) -> Path:
     """A path from what a recorder has collected."""
     table = np.array(common)
@@ -185,8 +143,8 @@ def build_path(
         common=table[:, : problem.n_common],
         common_position=table[:, -1] if problem.common_position else None,
         knots=tuple(knots),
-        entered=entered,
-        entered_bias=entered_bias,
+        entered=solved.entered[:, DEVIATION],
+        entered_bias=solved.entered[:, POSITION],
         items=problem.votes.items,
         annotators=problem.votes.annotators,
         features=problem.features,
@@ -197,7 +155,7 @@ def build_path(
         position_threshold=problem.position_threshold,
         kappa=problem.kappa,
         loss=problem.loss.name,
-        solver=solver,
-        step=step,
-        n_evaluations=n_evaluations,
+        solver=solved.solver,
+        step=solved.step,
+        n_evaluations=solved.n_evaluations,
     )

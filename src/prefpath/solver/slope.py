@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,23 +20,34 @@ from prefpath.solver.active import (
 from prefpath.solver.crowd import Crowd, is_large
 from prefpath.solver.executors import Serial, Threads
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.kernels import Scratch, common_scores, make_scratch, rule_of
-from prefpath.solver.lbi import Common
+from prefpath.solver.kernels import (
+    FIRST_SCALAR,
+    CommonPart,
+    Scratch,
+    common_scores,
+    inputs_of,
+    make_scratch,
+)
 from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
-from prefpath.solver.rkc import chebyshev, next_stage
+from prefpath.solver.rkc import Stage, chebyshev, next_stage
+from prefpath.solver.work import Common, Work
 
-if TYPE_CHECKING:
-    from prefpath.solver.flow import Work
-
+# The power method stops at 3 % and comes from below: what it finds is taken for so much more.
 _RADIUS_SAFETY = 1.15
+# Errors are held against the common scores; against personal ones only where those are far larger.
 _PERSONAL_SCALE = 0.1
+# A minimised common part follows at once: the personal part must be as good for both.
 _STRICTER_WHEN_MINIMISED = 4.0
+# Below this a coefficient is nothing: where everybody ties, nothing is small beside it.
+_NOTHING = 1e-8
+# The power method: how many images at most, when it is content, the size of its differences.
+_MOST_IMAGES, _CONTENT, _DIFFERENCE = 20, 0.03, 1e-6
 
 
 class Corner(NamedTuple):
-    """How long until a position bias enters, and how long a step can be from there."""
+    """How long until a scalar enters, and how long a step can be from there."""
 
     after: float
     next_step: float
@@ -58,20 +69,20 @@ class Slope:
     ) -> None:
         self.problem, self.crowd, self.work = problem, crowd, work
         self.executor = executor
-        self.rule = rule_of(problem)
+        self.inputs = inputs_of(problem)
         self.theta = np.zeros(problem.votes.n_items)
         self._scratch: list[Scratch] = []
         self._large = is_large(problem)
         self._moments = Pooled(problem) if moments_pay(problem) else None
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
-        self.bias_at = problem.n_common if problem.common_position else -1
+        self.position_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = float(problem.deviation_threshold.max())
         self._direction = np.zeros(0)
         self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
 
     @property
-    def n_moving(self) -> int:
+    def n_minimised(self) -> int:
         """Entries at the head of y that do not move by their slope (a minimised common part)."""
         return self.crowd.n_common if self.minimiser is not None else 0
 
@@ -97,14 +108,14 @@ class Slope:
 
     def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
         """y after one step with `n_stages` stages."""
-        rule = chebyshev(n_stages)
+        coefficients = chebyshev(n_stages)
         if self.minimiser is None and self._moments is None and not self._large:
             self.work.evaluations += n_stages - 1
-            return rkc_stages_serial(y0, f0, step, rule, self._equation())
-        older, newer = y0.copy(), y0 + rule.first * step * f0
+            return rkc_stages_serial(y0, f0, step, coefficients, self._equation())
+        older, newer = y0.copy(), y0 + coefficients.first * step * f0
         for j in range(2, n_stages + 1):
             f = self.at(newer)
-            next_stage(older, y0, newer, older, f, f0, rule, j, step)
+            next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
             older, newer = newer, older
         return newer
 
@@ -115,7 +126,6 @@ class Slope:
         worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
         personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
         if self.minimiser is not None:
-            # A minimised common part follows at once: the personal part must be as good for both.
             personal *= _STRICTER_WHEN_MINIMISED
         return max(worst, personal) / self.scale(ends.y1)
 
@@ -129,75 +139,80 @@ class Slope:
         direction = self._rng.standard_normal(len(y))
         direction[:n] *= kappa
         direction *= 0.1 / weighted_norm(direction, n, kappa)
-        stiffest, at = self._stiffest_bias(y)
+        stiffest, at = self._stiffest_scalar(y)
         if stiffest > self._last_radius:  # it is new: what was the stiffest before does not matter
             direction[at] += 1.0 / math.sqrt(kappa)
         else:
             direction[: len(self._direction)] += self._direction
-        size = 1e-6 * (1.0 + weighted_norm(y, n, kappa))
+        size = _DIFFERENCE * (1.0 + weighted_norm(y, n, kappa))
         radius = 0.0
-        for _ in range(20):
+        for _ in range(_MOST_IMAGES):
             direction *= size / weighted_norm(direction, n, kappa)
             image = self.at(y + direction) - f
             before, radius = radius, weighted_norm(image, n, kappa) / size
             if radius == 0.0:
                 break
             direction = image
-            if abs(radius - before) <= 0.03 * radius:
+            if abs(radius - before) <= _CONTENT * radius:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
         self._last_radius = _rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
         return self._last_radius
 
-    def _stiffest_bias(self, y: Floats) -> tuple[float, int]:
-        """The stiffness of the stiffest position bias that has entered, and its place in y."""
-        who, at = self.crowd.active.who, self.crowd.active.at[1:] - 1
-        entered = np.abs(y[at]) > self.problem.position_threshold[who]
+    def _stiffest_scalar(self, y: Floats) -> tuple[float, int]:
+        """The stiffness of the stiffest scalar that has entered, and its place in y."""
+        at, threshold = self._scalars()
+        entered = np.abs(y[at]) > threshold
         if not entered.any():
             return 0.0, 0
-        stiffness = np.where(entered, self.own_radius(who), 0.0)
+        stiffness = np.where(entered, self.own_radius(self.crowd.active.who), 0.0).ravel()
         stiffest = int(np.argmax(stiffness))
-        return float(stiffness[stiffest]), int(at[stiffest])
+        return float(stiffness[stiffest]), int(at.ravel()[stiffest])
+
+    def _scalars(self) -> tuple[Ints, Floats]:
+        """Places in y of the active annotators' scalars, a row each, and their thresholds."""
+        active, threshold = self.crowd.active, self.inputs.terms.threshold
+        n_scalars = threshold.shape[1] - FIRST_SCALAR
+        at = active.at[1:, None] - n_scalars + np.arange(n_scalars)
+        return at, threshold[active.who, FIRST_SCALAR:]
 
     def next_corner(self, y: Floats, f: Floats, step: float, tolerance: float) -> Corner:
-        """When the next active annotator's position bias leaves zero, along its slope.
+        """When the next scalar of an active annotator leaves zero, along its slope.
 
-        A bias answers to all votes of its annotator at once, so it runs to its value within a
-        moment of entering: the sharpest corners of a path. Steps end there instead of failing
-        across them. Who drifts over the threshold so slowly that a step would not notice makes
-        none.
+        A position bias answers to all votes of its annotator at once, so it runs to its value
+        within a moment of entering: the sharpest corners of a path. Steps end there instead of
+        failing across them. Who drifts over the threshold so slowly that a step would not
+        notice makes none.
         """
         active = self.crowd.active
         if not len(active.who):
             return _NO_CORNER
-        after, slope = self._until_bias(y, f)
+        after, slope = self._until_scalars(y, f)
         radius = self.own_radius(active.who)
         limit = tolerance * self.scale(y)
         kink = self.problem.kappa * slope * step * np.minimum(1.0, step * radius)
         after = np.where(kink > limit, after, np.inf)
-        first = int(np.argmin(after))
+        first = np.unravel_index(int(np.argmin(after)), after.shape)
         if not np.isfinite(after[first]):
             return _NO_CORNER
         value = self.problem.kappa * slope[first] / radius[first]
         return Corner(float(after[first]), _relaxing_step(limit / value) / float(radius[first]))
 
     def radius_within(self, y: Floats, f: Floats, step: float) -> float:
-        """What position biases that may enter within the step will add to the stiffness.
+        """What scalars that may enter within the step will add to the stiffness.
 
         They have not entered, so the spectral radius at y does not know of them.
         """
         who = self.crowd.active.who
         if not len(who):
             return 0.0
-        entering = self._until_bias(y, f)[0] <= step
-        return _RADIUS_SAFETY * float(self.own_radius(who[entering]).max(initial=0.0))
+        entering = self._until_scalars(y, f)[0] <= step
+        return _RADIUS_SAFETY * float(self.own_radius(who)[entering].max(initial=0.0))
 
-    def _until_bias(self, y: Floats, f: Floats) -> tuple[Floats, Floats]:
-        """How long until each active annotator's bias enters along its slope, and that slope."""
-        active = self.crowd.active
-        at = active.at[1:] - 1
+    def _until_scalars(self, y: Floats, f: Floats) -> tuple[Floats, Floats]:
+        """How long until each active annotator's scalars enter along their slopes; and these."""
+        at, threshold = self._scalars()
         z, slope = y[at], f[at]
-        threshold = self.problem.position_threshold[active.who]
         with np.errstate(divide="ignore", invalid="ignore"):
             after = (threshold - np.sign(slope) * z) / np.abs(slope)
         waits = (np.abs(z) < threshold) & (slope != 0.0)
@@ -206,21 +221,20 @@ class Slope:
     def scale(self, y: Floats) -> float:
         """The largest coefficient: what errors are measured by."""
         n = self.crowd.n_common
-        # Where only sides matter the common scores stay zero: nothing is small beside nothing.
         beyond = float(np.abs(y[n:]).max(initial=0.0)) - self._largest_threshold
         common = float(np.abs(y[:n]).max(initial=0.0))
-        return max(common, _PERSONAL_SCALE * self.problem.kappa * beyond, 1e-8)
+        return max(common, _PERSONAL_SCALE * self.problem.kappa * beyond, _NOTHING)
 
     def own_radius(self, who: Ints) -> Floats:
-        """What each annotator's position bias may add to the spectral radius by itself."""
-        share = self.crowd.waiting.share[who]
+        """What each scalar of these annotators may add to the spectral radius by itself."""
+        share = self.crowd.waiting.share[who][:, None]
         return self.problem.kappa * self.problem.loss.max_curvature * share
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
         self.work.evaluations += 1
         if self._moments is not None:
             each, pool = self._moments.each, self._moments.without(self.crowd.active)
-            evaluate_moments(y, f, self.bias_at, self.crowd.active, each, pool, self.rule)
+            evaluate_moments(y, f, self.crowd.active, each, pool, self.inputs.terms)
             return
         if self._large:
             self._evaluate_in_chunks(y, f)
@@ -229,52 +243,38 @@ class Slope:
 
     def _equation(self) -> Equation:
         return Equation(
-            self.bias_at,
+            self.position_at,
             self.crowd.active,
             self.crowd.index,
             self.crowd.pool,
-            self.problem.design,
-            self.problem.target,
-            self.rule,
+            self.inputs,
             self.theta,
             self._scratch_of(0),
         )
 
     def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:
         """The same over an executor: chunks of the active annotators, then chunks of the pool."""
-        problem, crowd = self.problem, self.crowd
-        common_scores(y, problem.design, self.theta)
-        bias = float(y[self.bias_at]) if self.bias_at >= 0 else 0.0
+        crowd, inputs = self.crowd, self.inputs
+        common_scores(y, inputs.design, self.theta)
+        position = float(y[self.position_at]) if self.position_at >= 0 else 0.0
+        common = CommonPart(self.theta, position)
         n_active = len(crowd.active_chunks)
         chunks = [*crowd.active_chunks, *crowd.pool_chunks]
         self._scratch_of(len(chunks) - 1)
 
         def chunk_gradient(k: int) -> float:
             (start, stop), scratch = chunks[k], self._scratch[k]
-            scratch.item_pull[:] = 0.0
+            scratch.item_gradient[:] = 0.0
             if k >= n_active:
-                return pool_gradient(
-                    start, stop, crowd.index, crowd.pool, self.rule, self.theta, bias, scratch
-                )
-            return active_gradient(
-                start,
-                stop,
-                crowd.active,
-                problem.design,
-                problem.target,
-                self.rule,
-                self.theta,
-                bias,
-                y,
-                f,
-                scratch,
-            )
+                index, pool = crowd.index, crowd.pool
+                return pool_gradient(start, stop, index, pool, inputs.terms, common, scratch)
+            return active_gradient(start, stop, crowd.active, inputs, common, y, f, scratch)
 
-        sideways = sum(self.executor.map(chunk_gradient, range(len(chunks))))
-        pull = np.zeros(problem.votes.n_items)
+        position_gradient = sum(self.executor.map(chunk_gradient, range(len(chunks))))
+        item_gradient = np.zeros(self.problem.votes.n_items)
         for scratch in self._scratch[: len(chunks)]:
-            pull += scratch.item_pull
-        common_slope(f, pull, sideways, problem.design, self.rule, self.bias_at >= 0)
+            item_gradient += scratch.item_gradient
+        common_slope(f, item_gradient, position_gradient, inputs)
 
     def _scratch_of(self, k: int) -> Scratch:
         while len(self._scratch) <= k:

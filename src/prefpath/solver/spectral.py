@@ -11,7 +11,14 @@ from prefpath.model.design import Floats
 from prefpath.model.losses import GRAM
 from prefpath.model.problem import Problem
 from prefpath.solver.executors import Serial, Threads, split_annotators
-from prefpath.solver.kernels import gradient_shard, make_scratch, rule_of
+from prefpath.solver.kernels import (
+    CommonPart,
+    Inputs,
+    Personal,
+    gradient_shard,
+    make_scratch,
+    terms_of,
+)
 
 
 def design_norm_squared(
@@ -59,7 +66,8 @@ class _Gram:
 
     def __init__(self, problem: Problem, executor: Serial | Threads, *, with_common: bool) -> None:
         self.problem, self.executor, self.with_common = problem, executor, with_common
-        self.rule = rule_of(problem)._replace(loss=GRAM, total=1.0)
+        terms = terms_of(problem)._replace(loss=GRAM, total=1.0)
+        self.inputs = Inputs(problem.design, problem.target, terms)
         self.shards = split_annotators(problem.design.cells)
         self.scratch = [make_scratch(problem.design, problem.votes.n_items) for _ in self.shards]
         self.n_common = problem.n_common if with_common else 0
@@ -76,29 +84,18 @@ class _Gram:
         result = np.zeros(self.size)
         out_common, out_bias0, out_block, out_bias = self._split(result)
         masked = bias if problem.position_bias else np.zeros_like(bias)
+        shared = CommonPart(theta, float(bias0.sum()))
+        value, out = Personal(block, masked[:, None]), Personal(out_block, out_bias[:, None])
 
-        def shard_image(index: int) -> float:
-            return float(
-                gradient_shard(
-                    self.shards[index],
-                    problem.design,
-                    problem.target,
-                    self.rule,
-                    theta,
-                    float(bias0.sum()),
-                    block,
-                    masked,
-                    out_block,
-                    out_bias,
-                    self.scratch[index],
-                )
-            )
+        def shard_image(k: int) -> float:
+            scratch = self.scratch[k]
+            return float(gradient_shard(self.shards[k], self.inputs, shared, value, out, scratch))
 
-        sideways = self.executor.map(shard_image, range(len(self.shards)))
+        position_gradient = self.executor.map(shard_image, range(len(self.shards)))
         if self.with_common:
-            pull = np.sum([scratch.item_pull for scratch in self.scratch], axis=0)
-            out_common[:] = problem.pull_back(pull)
-        out_bias0[:] = sum(sideways)
+            item_gradient = np.sum([scratch.item_gradient for scratch in self.scratch], axis=0)
+            out_common[:] = problem.pull_back(item_gradient)
+        out_bias0[:] = sum(position_gradient)
         if not problem.position_bias:
             out_bias[:] = 0.0
         return result

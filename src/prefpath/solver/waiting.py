@@ -22,37 +22,40 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
 from prefpath.solver.kernels import (
-    Rule,
+    DEVIATION,
+    FIRST_SCALAR,
+    Inputs,
+    Personal,
     Scratch,
+    Terms,
     add_to_block,
-    dual_norm,
-    vote_pull,
+    vote_gradient,
+    zero_personal,
 )
 
-# Quadrature error of a waiting annotator's z that we accept, in units of its threshold.
+# Quadrature error of a waiting annotator's z that we accept, in units of its threshold: entry
+# times are promised to 1 %, and this is a fifth of that.
 QUADRATURE_TOLERANCE = 2e-3
 
 
 class Waiting(NamedTuple):
     """What is known of each waiting annotator, at history entry `since`.
 
-    `norm` is how large z was then, `reach` how long it would take to its threshold along its
-    last slope, `drift` and `travel` how far theta had moved when that slope was taken.
-    `dormant` ones have never been looked at. `share` is an annotator's share of all votes,
-    `turning` how much their slope turns at most (deviation by drift and by travel, then bias).
+    Columns are effects: `norm` is how large z was then, `reach` how long it would take to its
+    threshold along its last slope. `drift` and `travel` are how far theta had moved when that
+    slope was taken. `dormant` ones have never been looked at. `share` is an annotator's share of
+    all votes, `turning[u, effect]` how much their slope turns at most (by drift, by travel).
     """
 
     waits: Ints
     dormant: Ints
     since: Ints
-    z: Floats
-    z_bias: Floats
+    z: Personal
     norm: Floats
-    norm_bias: Floats
     reach: Floats
-    reach_bias: Floats
     drift: Floats
     travel: Floats
     share: Floats
@@ -60,7 +63,7 @@ class Waiting(NamedTuple):
 
 
 class History(NamedTuple):
-    """The integral of theta (and, last, of the common bias) at the ends of past steps."""
+    """The integral of theta (and, last, of the common position effect) at ends of past steps."""
 
     time: Floats
     integral: Floats
@@ -68,35 +71,30 @@ class History(NamedTuple):
     travel: Floats
 
 
-class Limits(NamedTuple):
-    """How fast a gradient can be and can change, for one vote of weight 1."""
+class GradientBounds(NamedTuple):
+    """How fast a gradient can be and can change, for one vote of weight 1.
 
-    steepest: float
-    curvature: float
-    curvature_change: float
-    spread: float
+    `steepest[effect]` bounds the dual norm of a gradient, `curvature[effect]` how it changes
+    with a margin, and `quadrature` the error of a mean's gradient, whatever the effect.
+    """
+
+    steepest: Floats
+    curvature: Floats
+    quadrature: float
 
 
 def make_waiting(problem: Problem) -> Waiting:
     """Everybody waits, and nobody has been looked at."""
-    n = problem.votes.n_annotators
-    weight = np.zeros(n)
-    sums = np.add.reduceat(
-        np.append(problem.target.weight, 0.0), np.minimum(problem.design.cells[:-1], _last(problem))
-    )
-    filled = np.diff(problem.design.cells) > 0
-    weight[filled] = sums[filled]
-    share = weight / problem.total_weight
+    z = zero_personal(problem)
+    n, n_effects = len(z.scalar), FIRST_SCALAR + z.scalar.shape[1]
+    share = weight_by_annotator(problem) / problem.total_weight
     return Waiting(
         waits=np.ones(n, dtype=np.int64),
         dormant=np.ones(n, dtype=np.int64),
         since=np.zeros(n, dtype=np.int64),
-        z=np.zeros(int(problem.design.blocks[-1])),
-        z_bias=np.zeros(n),
-        norm=np.zeros(n),
-        norm_bias=np.zeros(n),
-        reach=np.full(n, np.inf),
-        reach_bias=np.full(n, np.inf),
+        z=z,
+        norm=np.zeros((n, n_effects)),
+        reach=np.full((n, n_effects), np.inf),
         drift=np.zeros(n),
         travel=np.zeros(n),
         share=share,
@@ -104,22 +102,28 @@ def make_waiting(problem: Problem) -> Waiting:
     )
 
 
+def weight_by_annotator(problem: Problem) -> Floats:
+    """The weight of each annotator's votes in this problem (a fold has its own)."""
+    n_cells = len(problem.target.weight)
+    starts = np.minimum(problem.design.cells[:-1], n_cells)
+    sums = np.add.reduceat(np.append(problem.target.weight, 0.0), starts)
+    return np.where(np.diff(problem.design.cells) > 0, sums, 0.0)
+
+
 def _turning(problem: Problem, share: Floats) -> Floats:
     """Bounds of an annotator's change of slope, for curvature 1 and unit drift or travel.
 
-    Without features the slope is a graph Laplacian times theta: an entry of it, and half of its
-    norm, is bounded by the heaviest item. The range of a vector is at most sqrt(2) norms.
+    Without features the slope is a graph Laplacian times theta, whose rows are bounded by the
+    heaviest item. The range of a vector is at most sqrt(2) norms.
     """
     heaviest = heaviest_items(problem.design, problem.target) / problem.total_weight
-    spread = pair_spread(problem)
-    by_drift = spread * share
-    by_travel = math.sqrt(2.0) * by_drift
     if problem.features is None:
-        if problem.penalty.group:
-            by_travel = 2.0 * heaviest
-        else:
-            by_drift, by_travel = heaviest, math.sqrt(2.0) * heaviest
-    return np.stack((by_drift, by_travel, share, np.sqrt(2.0 * share * heaviest)), axis=1)
+        block = problem.penalty.laplacian_bounds(share, heaviest)
+    else:
+        by_drift = problem.penalty.pair_norm(problem.features) * share
+        block = by_drift, math.sqrt(2.0) * by_drift
+    position = share, np.sqrt(2.0 * share * heaviest)
+    return np.stack((np.stack(block, axis=1), np.stack(position, axis=1)), axis=1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -140,33 +144,18 @@ def heaviest_items(design: Design, target: Target) -> Floats:
     return heaviest
 
 
-def _last(problem: Problem) -> int:
-    return len(problem.target.weight)
-
-
-def pair_spread(problem: Problem) -> float:
-    """Largest dual norm of one vote's gradient in a deviation, for slope 1."""
-    if problem.features is None:
-        return math.sqrt(2.0) if problem.penalty.group else 1.0
-    if problem.penalty.group:
-        return 2.0 * float(np.linalg.norm(problem.features, axis=1).max())
-    return float(np.ptp(problem.features, axis=0).max())
-
-
-def surely_waiting_until(share: Floats, rule: Rule, limits: Limits) -> float:
+def surely_waiting_until(share: Floats, terms: Terms, bounds: GradientBounds) -> float:
     """Time before which no annotator can pop up, however they vote."""
     with np.errstate(divide="ignore"):
-        deviation = rule.deviation_threshold / (limits.steepest * limits.spread * share)
-        bias = rule.position_threshold / (limits.steepest * share)
-    return float(min(deviation.min(), bias.min()))
+        return float((terms.threshold / (bounds.steepest * share[:, None])).min())
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def find_suspects(
     waiting: Waiting,
     history: History,
-    rule: Rule,
-    limits: Limits,
+    terms: Terms,
+    bounds: GradientBounds,
     time: float,
     drift: float,
     travel: float,
@@ -180,23 +169,21 @@ def find_suspects(
     for u in range(len(waiting.waits)):
         if waiting.waits[u] == 0:
             continue
-        share = waiting.share[u]
-        if waiting.dormant[u] == 1:
-            most_bias = time * limits.steepest * share
-            most = most_bias * limits.spread
-        else:
-            passed = time - history.time[waiting.since[u]]
-            drifted, travelled = drift - waiting.drift[u], travel - waiting.travel[u]
-            turn = waiting.turning[u]
-            most = passed * limits.curvature * min(turn[0] * drifted, turn[1] * travelled)
-            most += _grown(waiting.norm[u], rule.deviation_threshold[u], passed, waiting.reach[u])
-            most_bias = passed * limits.curvature * min(turn[2] * drifted, turn[3] * travelled)
-            most_bias += _grown(
-                waiting.norm_bias[u], rule.position_threshold[u], passed, waiting.reach_bias[u]
-            )
-        if most >= rule.deviation_threshold[u] or most_bias >= rule.position_threshold[u]:
-            found[n_found] = u
-            n_found += 1
+        passed = time - history.time[waiting.since[u]]
+        drifted, travelled = drift - waiting.drift[u], travel - waiting.travel[u]
+        for effect in range(terms.threshold.shape[1]):
+            threshold = terms.threshold[u, effect]
+            if waiting.dormant[u] == 1:
+                most = time * bounds.steepest[effect] * waiting.share[u]
+            else:
+                turn = waiting.turning[u, effect]
+                turned = min(turn[0] * drifted, turn[1] * travelled)
+                most = passed * bounds.curvature[effect] * turned
+                most += _grown(waiting.norm[u, effect], threshold, passed, waiting.reach[u, effect])
+            if most >= threshold:
+                found[n_found] = u
+                n_found += 1
+                break
     return found[:n_found]
 
 
@@ -216,104 +203,91 @@ def refresh(
     waiting: Waiting,
     history: History,
     now: int,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    limits: Limits,
-    tolerance: float,
+    inputs: Inputs,
+    bounds: GradientBounds,
     scratch: Scratch,
 ) -> int:
     """Bring z of some waiting annotators up to history entry `now`; count the cells read."""
     cells_read = 0
+    blocks, cells = inputs.design.blocks, inputs.design.cells
+    z, slope, scalar_slope = waiting.z, scratch.coefficient, scratch.scalar
     for index in range(len(who)):
         u = who[index]
-        start, stop = design.blocks[u], design.blocks[u + 1]
-        slope = scratch.coefficient
-        sideways = 0.0
-        pull = limits.curvature_change * limits.spread * history.time[now] / (24.0 * tolerance)
-        # Over a panel, the squares of the margins' changes sum to at most share drift^2, and to
-        # at most the square of the bias' turning by travel.
-        by_drift, by_travel = pull * waiting.share[u], pull * waiting.turning[u, 3] ** 2
-        by_travel /= max(waiting.share[u], 1e-300)
+        start, width = blocks[u], blocks[u + 1] - blocks[u]
         k = waiting.since[u]
         while k < now:
-            panel_end = k + 1
-            while panel_end < now and (
-                by_drift * (history.drift[panel_end + 1] - history.drift[k]) ** 2 <= 1.0
-                or by_travel * (history.travel[panel_end + 1] - history.travel[k]) ** 2 <= 1.0
-            ):
-                panel_end += 1
-            sideways = panel_slope(u, history, k, panel_end, design, target, rule, slope, scratch)
-            length = history.time[panel_end] - history.time[k]
-            for d in range(stop - start):
-                waiting.z[start + d] += length * slope[d]
-            waiting.z_bias[u] += length * sideways
+            last = _panel_end(u, k, waiting, history, now, bounds)
+            panel_slope(u, history, k, last, inputs, scratch)
+            length = history.time[last] - history.time[k]
+            for d in range(width):
+                z.block[start + d] += length * slope[d]
+            for d in range(len(scalar_slope)):
+                z.scalar[u, d] += length * scalar_slope[d]
             waiting.drift[u], waiting.travel[u] = history.drift[k], history.travel[k]
-            cells_read += design.cells[u + 1] - design.cells[u]
-            k = panel_end
+            cells_read += cells[u + 1] - cells[u]
+            k = last
         if waiting.since[u] < now:
             waiting.dormant[u] = 0
             waiting.since[u] = now
-            note_reach(u, waiting, design, rule, slope, sideways)
+            _note_reach(u, waiting, inputs, scratch)
     return cells_read
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _panel_end(
+    u: int, first: int, waiting: Waiting, history: History, now: int, bounds: GradientBounds
+) -> int:
+    """How far one panel of the quadrature may reach from history entry `first`.
+
+    Over a panel, the squares of the margins' changes sum to at most share drift^2, and to at
+    most the square of the position's turning by travel.
+    """
+    pull = bounds.quadrature * history.time[now] / (24.0 * QUADRATURE_TOLERANCE)
+    by_drift, by_travel = pull * waiting.share[u], pull * waiting.turning[u, FIRST_SCALAR, 1] ** 2
+    by_travel /= max(waiting.share[u], 1e-300)
+    last = first + 1
+    while last < now and (
+        by_drift * (history.drift[last + 1] - history.drift[first]) ** 2 <= 1.0
+        or by_travel * (history.travel[last + 1] - history.travel[first]) ** 2 <= 1.0
+    ):
+        last += 1
+    return last
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def panel_slope(
-    u: int,
-    history: History,
-    first: int,
-    last: int,
-    design: Design,
-    target: Target,
-    rule: Rule,
-    slope: Floats,
-    scratch: Scratch,
-) -> float:
-    """z' of a waiting annotator at the mean of theta between two history entries."""
+    u: int, history: History, first: int, last: int, inputs: Inputs, scratch: Scratch
+) -> None:
+    """z' of a waiting annotator at the mean of theta between two history entries.
+
+    It goes to the scratch: of the block to `coefficient`, of the scalars to `scalar`.
+    """
+    design, total = inputs.design, inputs.terms.total
     length = history.time[last] - history.time[first]
     seen = design.seen[u]
     for k in range(design.seen[u + 1] - seen):
         item = design.seen_item[seen + k]
         moved = history.integral[last, item] - history.integral[first, item]
         scratch.score[k] = moved / length
-    bias = (history.integral[last, -1] - history.integral[first, -1]) / length
-    sideways = vote_pull(u, design, target, rule, bias, scratch)
+    position = (history.integral[last, -1] - history.integral[first, -1]) / length
+    scratch.scalar[0] = -vote_gradient(u, inputs, position, scratch) / total
     for d in range(design.blocks[u + 1] - design.blocks[u]):
-        slope[d] = 0.0
-    add_to_block(u, design, scratch.pull, -1.0 / rule.total, slope, 0)
-    return -sideways / rule.total
+        scratch.coefficient[d] = 0.0
+    add_to_block(u, design, scratch.score_gradient, -1.0 / total, scratch.coefficient, 0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def note_reach(
-    u: int, waiting: Waiting, design: Design, rule: Rule, slope: Floats, sideways: float
-) -> None:
+def _note_reach(u: int, waiting: Waiting, inputs: Inputs, scratch: Scratch) -> None:
     """Note how large z is and how long it would take to its threshold along its slope."""
-    start, stop = design.blocks[u], design.blocks[u + 1]
-    waiting.norm[u] = dual_norm(waiting.z, start, stop, rule.group)
-    waiting.norm_bias[u] = abs(waiting.z_bias[u])
-    waiting.reach[u] = _reach(
-        waiting.z, slope, start, stop, rule.deviation_threshold[u], rule.group
+    terms, z = inputs.terms, waiting.z
+    start, stop = inputs.design.blocks[u], inputs.design.blocks[u + 1]
+    waiting.norm[u, DEVIATION] = dual_norm(terms.penalty, z.block, start, stop)
+    waiting.reach[u, DEVIATION] = time_to_leave(
+        terms.penalty, z.block, scratch.coefficient, start, stop, terms.threshold[u, DEVIATION]
     )
-    room = rule.position_threshold[u] - math.copysign(1.0, sideways) * waiting.z_bias[u]
-    waiting.reach_bias[u] = max(room, 0.0) / abs(sideways) if sideways != 0.0 else np.inf
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _reach(z: Floats, slope: Floats, start: int, stop: int, threshold: float, group: bool) -> float:
-    if group:
-        a, b, c = 0.0, 0.0, -threshold * threshold
-        for k in range(stop - start):
-            a += slope[k] * slope[k]
-            b += z[start + k] * slope[k]
-            c += z[start + k] * z[start + k]
-        if c >= 0.0:
-            return 0.0
-        return (math.sqrt(b * b - a * c) - b) / a if a > 0.0 else np.inf
-    shortest = np.inf
-    for k in range(stop - start):
-        if slope[k] != 0.0:
-            room = threshold - math.copysign(1.0, slope[k]) * z[start + k]
-            shortest = min(shortest, max(room, 0.0) / abs(slope[k]))
-    return shortest
+    for k in range(z.scalar.shape[1]):
+        effect = FIRST_SCALAR + k
+        waiting.norm[u, effect] = abs(z.scalar[u, k])
+        waiting.reach[u, effect] = scalar_time_to_leave(
+            z.scalar[u, k], scratch.scalar[k], terms.threshold[u, effect]
+        )
