@@ -56,7 +56,7 @@ class TestCriteria:
 class TestFolds:
     @given(crowds(), st.integers(2, 5), st.sampled_from(("votes", "annotators")))
     def test_every_vote_is_held_out_once(self, votes, n_folds, over):
-        units = votes.n_votes if over == "votes" else votes.n_annotators
+        units = np.ceil(votes.weight).sum() if over == "votes" else votes.n_annotators
         if n_folds > units:
             with pytest.raises(VoteError, match="folds over"):
                 make_folds(votes, n_folds, over=over)
@@ -74,6 +74,13 @@ class TestFolds:
         assert votes.n_rows == 1
         folds = make_folds(votes, 5)
         assert [fold.test.tolist() for fold in folds] == [[2.0]] * 5
+
+    def test_a_weight_is_as_many_votes(self):
+        heavy = Votes.from_arrays(["u", "v"], ["a", "a"], ["b", "b"], [1, 1], [7.5, 0.25])
+        tests = np.array([fold.test for fold in make_folds(heavy, 4)])
+        np.testing.assert_allclose(tests.sum(axis=0), heavy.weight)
+        assert sorted(tests[:, 0]) == [1.5, 2.0, 2.0, 2.0]
+        assert sorted(tests[:, 1]) == [0.0, 0.0, 0.0, 0.25]
 
     def test_sizes_of_folds_over_votes_differ_by_one_at_most(self):
         votes = random_votes(0, n_votes=103, weights=False)

@@ -1,4 +1,8 @@
-"""Folds as weight vectors: what each row of the votes weighs in training and in testing."""
+"""Folds as weight vectors: what each row of the votes weighs in training and in testing.
+
+Who is held out together is drawn from the votes alone (`refinement`): other names, another order
+of rows, sides swapped throughout or a weight of 2 as two rows give the same folds.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
+from prefpath.selection.refinement import refine_votes
 from prefpath.votes import Votes
 
 Over = Literal["votes", "items", "annotators"]
+
+# A weight this little above a whole number is that number.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -29,22 +36,23 @@ def make_folds(
 ) -> list[Fold]:
     """Split votes into folds at random.
 
-    Over votes, each vote is held out once (a row of three identical votes may be split). Over
-    items, a vote is held out if it touches a held-out item: prediction for newcomers. Over
-    annotators, all votes of a held-out annotator are held out.
+    Over votes, each vote is held out once; a row of weight 3 is three votes, which may be held
+    out apart. Over items, a vote is held out if it touches a held-out item: prediction for
+    newcomers. Over annotators, all votes of a held-out annotator are held out.
     """
     if over not in ("votes", "items", "annotators"):
         raise SettingError(f"folds over {over!r}", expected="votes, items or annotators")
-    units = {"votes": votes.n_votes, "items": votes.n_items, "annotators": votes.n_annotators}[over]
-    if not 2 <= n_folds <= units:
-        raise VoteError(
-            f"{n_folds} folds over {units:,} {over}",
-            expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
-            remedy="ask for fewer folds, or choose t yourself",
-        )
-    splitter = KFold(n_folds, shuffle=True, random_state=random_state)
-    held_out = (test for _, test in splitter.split(np.zeros(units)))
-    folds = [fold for fold in _weigh(votes, held_out, over) if fold.test.any() and fold.train.any()]
+    pieces = _pieces(votes)
+    units = {"votes": int(pieces.sum()), "items": votes.n_items, "annotators": votes.n_annotators}
+    _check_number(n_folds, units[over], over)
+    seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
+    refined = refine_votes(votes)
+    if over == "votes":
+        held_out = _hold_out_votes(votes, pieces, refined.vote_keys(seed), n_folds)
+    else:
+        held_out = _hold_out_units(votes, refined.keys(over, seed), n_folds, over)
+    folds = [Fold(train=votes.weight - test, test=test) for test in held_out]
+    folds = [fold for fold in folds if fold.test.any() and fold.train.any()]
     if not folds:
         raise VoteError(
             f"no fold over {over} leaves votes both to learn from and to test on",
@@ -61,18 +69,50 @@ def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -
     rng = np.random.default_rng(random_state)
     n_test = round(test_share * votes.n_votes)
     held_out = rng.permutation(votes.n_votes)[:n_test]
-    return next(_weigh(votes, iter([held_out]), "votes"))
+    row_of_vote = np.repeat(np.arange(votes.n_rows), votes.count)
+    out = np.bincount(row_of_vote[held_out], minlength=votes.n_rows)
+    test = votes.weight * (out / votes.count)
+    return Fold(train=votes.weight - test, test=test)
 
 
-def _weigh(votes: Votes, held_out: Iterator[Ints], over: Over) -> Iterator[Fold]:
-    row_of_vote = np.repeat(np.arange(votes.n_rows), votes.count) if over == "votes" else None
-    annotator = votes.annotator if over == "annotators" else None
-    for units in held_out:
-        if row_of_vote is not None:
-            out = np.bincount(row_of_vote[units], minlength=votes.n_rows)
-            test = votes.weight * (out / votes.count)
-        elif annotator is not None:
-            test = votes.weight * np.isin(annotator, units)
-        else:
-            test = votes.weight * (np.isin(votes.left, units) | np.isin(votes.right, units))
-        yield Fold(train=votes.weight - test, test=test)
+def _check_number(n_folds: int, units: int, over: Over) -> None:
+    if not 2 <= n_folds <= units:
+        raise VoteError(
+            f"{n_folds} folds over {units:,} {over}",
+            expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
+            remedy="ask for fewer folds, or choose t yourself",
+        )
+
+
+def _pieces(votes: Votes) -> Ints:
+    """How many votes a row is: as many as it weighs, the last of them perhaps a lighter one."""
+    whole = np.ceil(votes.weight * (1.0 - _ROUNDING))
+    # Past any number of folds it makes no difference; a count of 1e300 would overflow.
+    return np.clip(whole, 1, 1_000_000).astype(np.int64)
+
+
+def _hold_out_votes(votes: Votes, pieces: Ints, key: np.ndarray, n_folds: int) -> Iterator[Floats]:
+    """Deal the votes out in the order of their keys, one to each fold in turn."""
+    order = np.argsort(key, kind="stable")
+    before = np.empty(votes.n_rows, dtype=np.int64)
+    before[order] = np.cumsum(pieces[order]) - pieces[order]
+    piece = np.minimum(1.0, votes.weight)
+    lighter = np.clip(pieces - votes.weight, 0.0, 1.0) * (pieces > 1)
+    for k in range(n_folds):
+        first = (k - before) % n_folds
+        count = np.maximum(0, (pieces - first + n_folds - 1) // n_folds)
+        last = (before + pieces - 1) % n_folds == k
+        yield np.minimum(votes.weight, count * piece - lighter * last)
+
+
+def _hold_out_units(votes: Votes, key: np.ndarray, n_folds: int, over: Over) -> Iterator[Floats]:
+    """Deal annotators or items with votes out in the order of their keys."""
+    sides = (votes.annotator,) if over == "annotators" else (votes.left, votes.right)
+    present = np.unique(np.concatenate(sides))
+    fold_of = np.full(len(key), -1)
+    fold_of[present[np.argsort(key[present])]] = np.arange(len(present)) % n_folds
+    for k in range(n_folds):
+        touched = np.zeros(votes.n_rows, dtype=bool)
+        for side in sides:
+            touched |= fold_of[side] == k
+        yield votes.weight * touched
