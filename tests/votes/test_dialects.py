@@ -248,7 +248,9 @@ def test_no_known_shape_names_the_columns_there_are(tmp_path: Path) -> None:
 
 
 def test_crowd_kit_label_of_a_third_item_is_unknown(tmp_path: Path) -> None:
-    with pytest.raises(VoteError, match="unknown choice: 'the item z'") as caught:
+    with pytest.raises(
+        VoteError, match="1 vote has a choice that names neither of the two items: 'z'"
+    ) as caught:
         read_votes(write(tmp_path, "worker,left,right,label\na,x,y,x\na,x,y,z\n"))
     assert caught.value.rows == (2,)
 
@@ -262,13 +264,13 @@ def test_two_flags_of_one_hot_are_unknown(tmp_path: Path) -> None:
 
 def test_an_unknown_verdict_of_the_second_game_is_quoted_as_written(tmp_path: Path) -> None:
     header = "model_1,model_2,g1_winner,g2_winner,judge\n"
-    with pytest.raises(VoteError, match="1 votes have an unknown choice: 'Model B'") as caught:
+    with pytest.raises(VoteError, match="1 vote has an unknown choice: 'Model B'") as caught:
         read_votes(write(tmp_path, header + "x,y,model_1,model_2,a\nx,y,model_1,Model B,a\n"))
     assert caught.value.rows == (2,)
 
 
 def test_choices_of_one_and_two_are_not_guessed(tmp_path: Path) -> None:
-    with pytest.raises(VoteError, match="every choice is 1 or 2"):
+    with pytest.raises(VoteError, match="is 1 or 2, which can mean more than one thing"):
         read_votes(write(tmp_path, "annotator,left,right,choice\na,x,y,1\na,y,x,2\n"))
 
 

@@ -108,7 +108,7 @@ def test_weights_add_up_and_twice_a_row_is_weight_two() -> None:
 def test_bad_weights_are_an_error_with_rows(tmp_path: Path, bad: str) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(f"annotator,left,right,choice,weight\na,x,y,1,1\na,x,y,1,{bad}\n")
-    with pytest.raises(VoteError, match="1 votes have a weight") as caught:
+    with pytest.raises(VoteError, match="1 vote has a weight") as caught:
         read_votes(path)
     assert caught.value.rows == (2,)
 
@@ -142,7 +142,7 @@ def test_position_can_be_set_for_all() -> None:
 
 def test_position_that_is_neither_true_nor_false_is_an_error() -> None:
     frame = frame_of("model_a", "model_b").assign(seen=["true", "perhaps"])
-    with pytest.raises(VoteError, match="whether their position is known") as caught:
+    with pytest.raises(VoteError, match="whether its position is known") as caught:
         read_votes(frame, position_known="seen")
     assert caught.value.rows == (2,)
 
@@ -239,16 +239,3 @@ def many_votes(weighted: bool) -> pd.DataFrame:
         }
     )
     return frame.assign(weight=[0.25 * (i % 9) for i in range(n)]) if weighted else frame
-
-
-def test_winners_by_name_are_told_how_to_be_read(tmp_path):
-    """Columns of nobody's dialect, and a verdict that names the item which won."""
-    path = tmp_path / "survey.csv"
-    path.write_text("user,a,b,winner\nann,x,y,x\nbob,y,x,x\n", encoding="utf-8")
-    columns = {"annotator": "user", "left": "a", "right": "b", "choice": "winner"}
-    with pytest.raises(VoteError, match="--left, --right, --choice and --annotator"):
-        read_votes(path)
-    with pytest.raises(VoteError, match='dialect="crowdkit" reads them'):
-        read_votes(path, **columns)
-    votes = read_votes(path, dialect="crowdkit", **columns)
-    assert sorted(votes.choice) == [-1.0, 1.0]

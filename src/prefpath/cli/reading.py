@@ -10,8 +10,9 @@ import typer
 
 from prefpath.cli.app import error_console
 from prefpath.cli.progress import progress_bar
-from prefpath.errors import VoteWarning
+from prefpath.errors import SettingError, VoteWarning
 from prefpath.votes import Votes, read_votes
+from prefpath.votes.choices import parse_choices
 from prefpath.votes.origin import summarise_origin
 
 
@@ -75,6 +76,29 @@ UnknownOption = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+WinnerFirst = Annotated[
+    bool,
+    typer.Option(
+        "--winner-first",
+        help="The left column holds the winner, not what was shown there.",
+        rich_help_panel=_PANEL,
+    ),
+]
+ChoicesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--choices",
+        help="What verdicts mean: 1=left,2=right,0=tie; names; probability; percent; strength.",
+        rich_help_panel=_PANEL,
+    ),
+]
+Scores = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of the two items' scores, the higher won: home_goals,away_goals.",
+        rich_help_panel=_PANEL,
+    ),
+]
 Position = Annotated[
     bool | None,
     typer.Option(
@@ -109,8 +133,18 @@ def load_votes(source: str, *, quiet: bool = False, **options: Any) -> Votes:
     """
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)
-        votes = read_votes(source, progress=report, **options)
+        votes = read_votes(source, progress=report, **_parsed(options))
     if not quiet:
         said = summarise_origin(votes.origin)
         error_console.print(said, markup=False, highlight=False, soft_wrap=True)
     return votes
+
+
+def _parsed(options: dict[str, Any]) -> dict[str, Any]:
+    """Options that are more than a word, from their text."""
+    choices, scores = options.pop("choices", None), options.pop("scores", None)
+    pair = None if scores is None else tuple(name.strip() for name in scores.split(","))
+    if pair is not None and len(pair) != 2:
+        raise SettingError(f"--scores is {scores!r}", expected="two columns: home_goals,away_goals")
+    parsed = None if choices is None else parse_choices(choices)
+    return options | {"choices": parsed, "scores": pair}

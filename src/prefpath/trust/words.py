@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from prefpath import text
 from prefpath.votes.encode import BoolArray, Labels
 
 
@@ -13,15 +14,8 @@ def share_of(part: float, total: float) -> str:
 
 
 def counted(mask: BoolArray, noun: str) -> str:
-    n = int(mask.sum())
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return text.counted(int(mask.sum()), noun)
 
 
 def named(labels: Labels | Sequence[Any], most: int = 5) -> str:
-    shown = ", ".join(shortened(str(label)) for label in labels[:most])
-    more = len(labels) - most
-    return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def shortened(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[:most] + "..."
+    return text.listed(labels, most)

@@ -9,10 +9,12 @@ from typing import Literal
 import numpy as np
 
 from prefpath.errors import VoteError
+from prefpath.text import agreeing, counted, quoted
+from prefpath.votes.choices import NamedRows, Settled
 from prefpath.votes.database import Database
 from prefpath.votes.encode import IntArray
 from prefpath.votes.relation import Relation
-from prefpath.votes.verdicts import NO_VERDICT, Grades, Reading, Verdict
+from prefpath.votes.verdicts import NEUTRAL, NO_VERDICT, Grades, Verdict
 
 _MOST_ROWS_NAMED = 100_000
 _MOST_WORDS_NAMED = 5
@@ -39,17 +41,15 @@ class Census:
     n_bad_weights: int
     n_bad_positions: int
 
+    def n_for(self, side: int, words: Mapping[str, int]) -> int:
+        """Rows that choose the left (1) or the right item (-1)."""
+        return sum(words[word] for word, v in self.kept.items() if v.choice * side > 0)
 
-def take_census(database: Database, relation: Relation, read: Reading, rules: Rules) -> Census:
-    """Count the distinct annotators, items and verdicts in one scan, and check them.
 
-    Leaves them in the table `census`.
+def count_labels(database: Database, relation: Relation) -> dict[str, int]:
+    """Count the distinct annotators, items and verdicts in one scan, in the table `census`.
 
-    Raises
-    ------
-    VoteError
-        With row numbers: verdicts are unknown or labels missing (unless they are to be
-        dropped), or weights cannot be used.
+    Returns the verdicts, in lower case, and how many rows have each.
     """
     database.run(
         "CREATE OR REPLACE TEMP TABLE census AS SELECT annotator, left_item, right_item, verdict,"
@@ -60,17 +60,55 @@ def take_census(database: Database, relation: Relation, read: Reading, rules: Ru
         " GROUP BY GROUPING SETS ((annotator), (left_item), (right_item), (verdict))",
         "collecting labels",
     )
-    census = _count_verdicts(database, read, rules)
+    found = database.rows("SELECT verdict, n FROM census WHERE of_verdict AND verdict IS NOT NULL")
+    return dict(found)
+
+
+def count_named(
+    database: Database, relation: Relation, words: Mapping[str, int]
+) -> dict[str, NamedRows]:
+    """How often every word names an item of its row; nothing where no word is an item's label."""
+    telling = np.array([word for word in words if word not in NEUTRAL], dtype=object)
+    database.create_table("telling_words", {"word": telling})
+    labels = " UNION ".join(
+        f"SELECT lower(trim(CAST({side} AS VARCHAR), E' \\t\\r\\n')) AS label FROM census"
+        f" WHERE of_{side}"
+        for side in ("left_item", "right_item")
+    )
+    alike = database.rows(
+        f"SELECT count(*) FROM ({labels}) JOIN telling_words ON label = word OR"
+        " TRY_CAST(label AS DOUBLE) = TRY_CAST(word AS DOUBLE)"
+    )
+    if not alike[0][0]:
+        return {}
+    found = database.rows(
+        "SELECT verdict, count(*), count(*) FILTER (named LIKE '%left'),"
+        " count(*) FILTER (named LIKE '%right'), count(*) FILTER (named LIKE 'inexact%')"
+        f" FROM ({relation.naming}) WHERE verdict IN (FROM telling_words) GROUP BY verdict"
+    )
+    return {word: NamedRows(*counts) for word, *counts in found}
+
+
+def take_census(database: Database, relation: Relation, settled: Settled, rules: Rules) -> Census:
+    """Read every distinct verdict of the table `census`, and check what was counted.
+
+    Raises
+    ------
+    VoteError
+        With row numbers: verdicts are unknown or labels missing (unless they are to be
+        dropped), or weights cannot be used.
+    """
+    census = _count_verdicts(database, settled, rules)
     if census.n_rows == 0:
         raise VoteError("there are no votes", expected="at least one vote")
     if rules.unknown == "error":
-        _check_unknown(database, relation, census.unknown)
+        _check_unknown(database, relation, census.unknown, settled)
         _check_missing(database, relation)
     _check_weights_and_positions(database, relation, census)
     return census
 
 
-def _count_verdicts(database: Database, read: Reading, rules: Rules) -> Census:
+def _count_verdicts(database: Database, settled: Settled, rules: Rules) -> Census:
     found = database.rows(
         "SELECT verdict, n, n_bad_weights, n_bad_positions FROM census WHERE of_verdict"
     )
@@ -79,7 +117,7 @@ def _count_verdicts(database: Database, read: Reading, rules: Rules) -> Census:
     counts = dict.fromkeys(("no_verdict", "unknown", "ties", "ties_dropped", "both_bad"), 0)
     counts["both_bad_dropped"] = 0
     for word, n, _, _ in found:
-        meaning = NO_VERDICT if word is None else read(word, rules.grades)
+        meaning = NO_VERDICT if word is None else settled.read(word, rules.grades)
         fate = _fate(meaning, rules)
         if fate == "unknown":
             unknown[word] = n
@@ -106,22 +144,26 @@ def _fate(verdict: Verdict, rules: Rules) -> str:
 def _check_weights_and_positions(database: Database, relation: Relation, census: Census) -> None:
     if census.n_bad_weights:
         raise VoteError(
-            f"{census.n_bad_weights:,} votes have a weight that is missing, negative or not a "
+            f"{_have(census.n_bad_weights)} a weight that is missing, negative or not a "
             "finite number",
             rows=_rows(database, relation, "weight_is_bad", census.n_bad_weights),
-            expected="finite weights of at least 0",
+            expected="finite weights of at least 0, with a decimal point",
             remedy="correct these weights or drop the rows",
         )
     if census.n_bad_positions:
+        n_bad = census.n_bad_positions
         raise VoteError(
-            f"{census.n_bad_positions:,} votes do not say whether their position is known",
+            f"{counted(n_bad, 'vote')} {agreeing(n_bad, 'does', 'do')} not say whether "
+            f"{agreeing(n_bad, 'its', 'their')} position is known",
             rows=_rows(database, relation, "known_is_bad", census.n_bad_positions),
             expected="true or false",
             remedy="correct these entries, or name another column",
         )
 
 
-def _check_unknown(database: Database, relation: Relation, unknown: Mapping[str, int]) -> None:
+def _check_unknown(
+    database: Database, relation: Relation, unknown: Mapping[str, int], settled: Settled
+) -> None:
     if not unknown:
         return
     n_bad = sum(unknown.values())
@@ -131,14 +173,15 @@ def _check_unknown(database: Database, relation: Relation, unknown: Mapping[str,
         f"SELECT DISTINCT written FROM ({relation.numbered}) WHERE {is_unknown}"
         f" ORDER BY written LIMIT {_MOST_WORDS_NAMED + 1}"
     )
-    words = [_shortened(word) for (word,) in found]
+    words = [quoted(word, 40) for (word,) in found]
     raise VoteError(
-        f"{n_bad:,} votes have an unknown choice: {', '.join(words[:_MOST_WORDS_NAMED])}"
+        f"{_have(n_bad)} {settled.unknown}: {', '.join(words[:_MOST_WORDS_NAMED])}"
         f"{', ...' if len(words) > _MOST_WORDS_NAMED else ''}",
         rows=_rows(database, relation, is_unknown, n_bad),
-        expected="1, -1, 0, a finite strength, or the words of a known dialect (docs/reading.md)",
-        remedy='correct these labels, or drop the rows with unknown="drop"; where they name the '
-        'item that won, dialect="crowdkit" reads them (on the command line --unknown, --dialect)',
+        expected=settled.expected,
+        remedy="correct these words; or say what they mean, for example --choices yes=left,no=right"
+        ' (choices={"yes": "left", "no": "right"}); or name the column of the verdicts with '
+        '--choice (choice="..."); or drop the rows with --unknown drop (unknown="drop")',
     )
 
 
@@ -151,11 +194,16 @@ def _check_missing(database: Database, relation: Relation) -> None:
         found = database.rows(f"SELECT n FROM census WHERE of_{column} AND {column} IS NULL")
         if found:
             raise VoteError(
-                f"{found[0][0]:,} votes have no {name}",
+                f"{_have(found[0][0])} no {name}",
                 rows=_rows(database, relation, f"{column} IS NULL", found[0][0]),
                 expected="a label in every row",
-                remedy='fill in these labels, or drop the rows with unknown="drop"',
+                remedy="fill in these labels, or drop the rows with --unknown drop "
+                '(unknown="drop")',
             )
+
+
+def _have(n: int) -> str:
+    return f"{counted(n, 'vote')} {agreeing(n, 'has', 'have')}"
 
 
 def _rows(database: Database, relation: Relation, condition: str, n_bad: int) -> IntArray:
@@ -166,7 +214,3 @@ def _rows(database: Database, relation: Relation, condition: str, n_bad: int) ->
         "looking for the rows",
     )
     return np.unique(np.asarray(found["row"], dtype=np.int64))
-
-
-def _shortened(word: str, most: int = 40) -> str:
-    return repr(word if len(word) <= most else word[:most] + "...")

@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -29,9 +30,13 @@ class Database:
     Extensions are never fetched: reading a file opens no network connection.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, progress: Progress | None) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, folder: Path, progress: Progress | None = None
+    ) -> None:
         self._connection = connection
         self._progress = progress
+        self.folder = folder
+        """For temporary files; it is removed at the end."""
 
     def run(self, sql: str, doing: str = "reading") -> None:
         """Run a statement whose result stays in the database."""
@@ -99,7 +104,7 @@ def open_database(
             connection.execute(f"SET GLOBAL pandas_analyze_sample = {2**62}")
             connection.execute("SET enable_progress_bar = true")
             connection.execute("SET enable_progress_bar_print = false")
-            yield Database(connection, progress)
+            yield Database(connection, Path(folder), progress)
         finally:
             connection.close()
 

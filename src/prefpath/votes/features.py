@@ -13,7 +13,8 @@ from prefpath.errors import VoteError, VoteWarning
 from prefpath.votes.database import Database, open_database
 from prefpath.votes.dictionary import make_dictionary
 from prefpath.votes.encode import FloatArray, Labels
-from prefpath.votes.source import Column, Source, naming, open_source
+from prefpath.votes.opening import naming, open_source
+from prefpath.votes.source import Column, Source
 
 _ITEM_NAMES = ("item", "item_id", "movie", "movie_id", "movieId", "model", "name", "id")
 _FEW_CATEGORIES = 20

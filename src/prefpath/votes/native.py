@@ -9,8 +9,8 @@ from narwhals.exceptions import NarwhalsError
 
 from prefpath.errors import MissingExtra, VoteError
 from prefpath.frames import library_of
-from prefpath.votes.database import Database, quote_name
-from prefpath.votes.source import Column, Source, kind_of
+from prefpath.votes.database import Database
+from prefpath.votes.source import Source, renamed
 
 _READ_BY_DUCKDB = {"pandas", "pyarrow"}
 
@@ -30,8 +30,8 @@ def scan_frame(frame: Any, database: Database, view: str) -> Source:
         ) from error
     database.register(view, _readable(eager, library))
     described = database.rows(f"DESCRIBE {view}")
-    columns = {row[0]: Column(quote_name(row[0]), kind_of(row[1])) for row in described}
-    return Source("the frame", view, columns, library=library)
+    scan, columns = renamed(view, {row[0]: row[1] for row in described})
+    return Source("the frame", scan, columns, library=library)
 
 
 def _readable(frame: nw.DataFrame[Any], library: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prefpath.errors import VoteWarning
@@ -19,7 +19,7 @@ _LEFT_OUT = {
 
 
 def describe_origin(
-    name: str, dialect: Dialect, annotator: str | None, result: Tabulated
+    name: str, dialect: Dialect, notes: Sequence[str], result: Tabulated
 ) -> dict[str, Any]:
     """The summary of a reading.
 
@@ -27,9 +27,7 @@ def describe_origin(
     `self_comparisons`, `unknown_labels`, `missing_labels`, `ties_dropped`, `both_bad_dropped`.
     """
     counts, coded = result.counts, result.coded
-    read_as = f"{dialect.title}: {dialect.said}"
-    if annotator is None:
-        read_as += "; nobody says who voted, so all votes are one annotator's"
+    read_as = f"{dialect.title}: {'; '.join(note for note in notes if note)}"
     return {
         "source": name,
         "dialect": dialect.key,

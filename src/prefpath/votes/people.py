@@ -6,8 +6,9 @@ from typing import Any
 
 from prefpath.errors import VoteError
 from prefpath.votes.database import Database
+from prefpath.votes.opening import open_source
 from prefpath.votes.relation import People
-from prefpath.votes.source import Source, open_source
+from prefpath.votes.source import Source
 
 _PERSON_NAMES = ("annotator", "annotator_id", "user", "user_id", "userId", "worker", "judge")
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from prefpath.errors import VoteError
-from prefpath.votes.census import Census, Rules, take_census
+from prefpath.errors import SettingError, VoteError
+from prefpath.votes.census import Census, Rules, count_labels, take_census
+from prefpath.votes.choices import Settled
 from prefpath.votes.database import Database, Progress, open_database
-from prefpath.votes.dialects import Dialect, annotator_column, ratings_dialect
+from prefpath.votes.dialects import Dialect
 from prefpath.votes.dictionary import census_labels, make_dictionary
 from prefpath.votes.encode import FloatArray, IntArray, Labels
+from prefpath.votes.opening import naming, open_source
 from prefpath.votes.origin import say_what_was_left_out
 from prefpath.votes.people import keep_people, open_people
+from prefpath.votes.recognise import Roles, annotator_column, ratings_dialect
 from prefpath.votes.relation import People, Relation, Wanted, build_relation
-from prefpath.votes.source import Source, naming, open_source
+from prefpath.votes.source import Source
+from prefpath.votes.verdicts import read_rating
 from prefpath.votes.votes import Votes
 
 MOST_PAIRS = 100_000_000
@@ -33,6 +37,7 @@ def ratings_to_votes(
     annotators: Any = None,
     pairs_per_annotator: int | None = None,
     seed: int = 0,
+    unknown: Literal["error", "drop"] = "error",
     memory_limit: str = "1GB",
     progress: Progress | None = None,
 ) -> Votes:
@@ -54,7 +59,7 @@ def ratings_to_votes(
         At most so many pairs of each annotator, drawn at random without replacement.
     seed : int
         Of that draw.
-    memory_limit, progress
+    unknown, memory_limit, progress
         As in `read_votes`.
 
     Examples
@@ -65,24 +70,82 @@ def ratings_to_votes(
     >>> ratings_to_votes(ratings)
     Votes(2 votes in 2 rows, 1 annotators, 3 items, 0 ties)
     """
-    if pairs_per_annotator is not None and pairs_per_annotator < 1:
-        raise VoteError(f"pairs_per_annotator is {pairs_per_annotator}", expected="at least 1")
+    given = {"annotator": annotator} if annotator else {}
     with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
-        dialect = ratings_dialect(table, item, rating)
-        who = annotator_column(table, dialect, {"annotator": annotator} if annotator else {})
-        relation = build_relation(table, dialect, Wanted(who))
-        census = take_census(database, relation, dialect.read, Rules())
-        people, items, rated = _fetch_ratings(database, relation, census)
-        winner, loser = draw_pairs(rated[0], rated[2], pairs_per_annotator, seed)
-        voter, voters = rated[0], people
-        if group is not None:
-            members = _people(database, table, who, group, annotators)
-            voters, code = _group_codes(database, members, people, group)
-            voter = code[rated[0]]
-    votes = _as_votes(voter[winner], rated[1][winner], rated[1][loser], voters, items)
-    origin = _origin(table, dialect, census, len(winner), votes)
-    say_what_was_left_out(origin)
+        return votes_of_ratings(
+            database,
+            table,
+            ratings_dialect(table, item, rating),
+            given,
+            GroupedBy(group, annotators),
+            Rules(unknown=unknown),
+            PairsDrawn(pairs_per_annotator, seed),
+        )
+
+
+class GroupedBy(NamedTuple):
+    """A column of groups in the annotators' place, and the table that has it (None: this one)."""
+
+    group: str | None = None
+    annotators: Any = None
+
+
+@dataclass(frozen=True)
+class PairsDrawn:
+    """How many pairs of each annotator are drawn (None: all), and the seed of the draw."""
+
+    most: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.most is not None and self.most < 1:
+            raise VoteError(f"pairs_per_annotator is {self.most}", expected="at least 1")
+
+
+def refuse_for_ratings(
+    weight: str | None, position_known: Any, grades: Any, winner_first: bool
+) -> None:
+    """Options that ratings have no meaning for are an error, not forgotten."""
+    given = {
+        "weight": weight is not None,
+        "position_known": bool(position_known),
+        "grades": grades is not None,
+        "winner_first": winner_first,
+    }
+    for name in (name for name, is_given in given.items() if is_given):
+        raise SettingError(
+            f"{name} means nothing for ratings: their pairs are made from two rows",
+            expected="ratings without it; a pair has no position and no grade",
+            remedy=f"leave out {name} (--{name.replace('_', '-')})",
+        )
+
+
+def votes_of_ratings(
+    database: Database,
+    table: Source,
+    dialect: Dialect,
+    roles: Roles,
+    grouped: GroupedBy,
+    rules: Rules,
+    drawn: PairsDrawn,
+) -> Votes:
+    """Votes from a table of ratings that is open already."""
+    who = annotator_column(table, dialect, roles)
+    relation = build_relation(table, dialect, Wanted(who))
+    count_labels(database, relation)
+    settled = Settled(read_rating, expected="a finite number, with a decimal point")
+    census = take_census(database, relation, settled, rules)
+    people, items, rated = _fetch_ratings(database, relation, census)
+    winner, loser = draw_pairs(rated.person, rated.rating, drawn.most, drawn.seed)
+    voter, voters = rated.person, people
+    if grouped.group is not None:
+        members = _people(database, table, who, grouped.group, grouped.annotators)
+        voters, code = _group_codes(database, members, people, grouped.group)
+        voter = code[rated.person]
+    votes = _as_votes(voter[winner], rated.item[winner], rated.item[loser], voters, items)
+    origin = _origin(table, dialect, census, len(rated.person), len(winner), votes)
+    say_what_was_left_out(origin, stacklevel=4)
     return replace(votes, origin=origin, frame_library=table.library)
 
 
@@ -147,9 +210,17 @@ def _draw_numbers(bounds: IntArray, cap: int | None, seed: int) -> IntArray:
     return np.concatenate([start + some for start, some in zip(bounds, drawn, strict=False)])
 
 
+class Rated(NamedTuple):
+    """Codes of persons and items, and ratings, sorted by person, rating and item."""
+
+    person: IntArray
+    item: IntArray
+    rating: FloatArray
+
+
 def _fetch_ratings(
     database: Database, relation: Relation, census: Census
-) -> tuple[Labels, Labels, tuple[IntArray, IntArray, FloatArray]]:
+) -> tuple[Labels, Labels, Rated]:
     """Labels of people and items; codes and ratings, sorted by person, rating and item."""
     people = make_dictionary(
         database,
@@ -169,8 +240,7 @@ def _fetch_ratings(
         " JOIN rating_values v ON verdict = v.word ORDER BY person, rating, item",
         "reading ratings",
     )
-    person, item, rating = (np.ma.getdata(found[name]) for name in ("person", "item", "rating"))
-    return people, items, (person, item, rating)
+    return people, items, Rated(*(np.ma.getdata(found[name]) for name in Rated._fields))
 
 
 def _people(
@@ -231,8 +301,9 @@ def _as_votes(
 
 
 def _origin(
-    table: Source, dialect: Dialect, census: Census, n_pairs: int, votes: Votes
+    table: Source, dialect: Dialect, census: Census, n_rated: int, n_pairs: int, votes: Votes
 ) -> dict[str, Any]:
+    left_out = census.counts["no_verdict"] + census.counts["unknown"]
     return {
         "source": table.name,
         "dialect": dialect.key,
@@ -243,6 +314,6 @@ def _origin(
         "ties": 0,
         "no_verdict": census.counts["no_verdict"],
         "self_comparisons": n_pairs - votes.n_votes,
-        "unknown_labels": 0,
-        "missing_labels": 0,
+        "unknown_labels": census.counts["unknown"],
+        "missing_labels": census.n_rows - left_out - n_rated,
     }

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from prefpath.votes.census import Rules
+from prefpath.votes.census import Rules, count_labels, count_named, take_census
+from prefpath.votes.choices import Choices, Settled, VerdictColumns, settle_choices
 from prefpath.votes.database import Database, Progress, open_database
-from prefpath.votes.dialects import Dialect, Roles, annotator_column, recognise
+from prefpath.votes.dialects import Dialect
+from prefpath.votes.opening import naming, open_source
 from prefpath.votes.origin import describe_origin, say_what_was_left_out
 from prefpath.votes.people import open_people
-from prefpath.votes.ratings import ratings_to_votes
-from prefpath.votes.relation import Wanted, build_relation
-from prefpath.votes.source import Source, naming, open_source
+from prefpath.votes.ratings import (
+    GroupedBy,
+    PairsDrawn,
+    refuse_for_ratings,
+    votes_of_ratings,
+)
+from prefpath.votes.recognise import GivenColumns, Roles, annotator_column, recognise
+from prefpath.votes.relation import Relation, Wanted, build_relation
+from prefpath.votes.source import Source
 from prefpath.votes.tabulate import Tabulated, tabulate
 from prefpath.votes.verdicts import Grades
 from prefpath.votes.votes import Votes
+from prefpath.votes.winner_first import check_left_won, check_winner_first
 
 
 def read_votes(
@@ -32,7 +42,10 @@ def read_votes(
     ties: Literal["half", "drop"] = "half",
     both_bad: Literal["tie", "drop"] = "tie",
     unknown: Literal["error", "drop"] = "error",
+    choices: Choices | None = None,
+    scores: tuple[str, str] | None = None,
     position_known: bool | str | None = None,
+    winner_first: bool = False,
     grades: Grades | None = None,
     baseline: str | None = None,
     pairs_per_annotator: int | None = None,
@@ -67,9 +80,19 @@ def read_votes(
         "Both are bad" is a tie, or left out.
     unknown : {"error", "drop"}
         What to do with verdicts nobody knows and rows without an annotator or item.
+    choices : mapping or str, optional
+        What the verdicts mean, where they do not say so themselves: a meaning ("left", "right",
+        "tie", "both bad", "none") for each word, as in ``{1: "left", 2: "right"}``; "names" of
+        the items that won; the "probability" or "percent" that left is better; or "strength".
+    scores : pair of str, optional
+        Columns of the left and the right item's score or goals: the higher has won.
     position_known : bool or str, optional
         False where left and right mean nothing; or a column that says so for each vote.
-        By default as the dialect has it, or the column `position_known`.
+        By default as the dialect has it, or the column `position_known`; votes that nearly all
+        go to one side are then refused, as they seem to list the winner first.
+    winner_first : bool
+        The left column holds the winner, not what was shown on the left: the position is
+        unknown. Where there is no column of choices, every vote is for the left one.
     grades : {"weight", "strength"}, optional
         Whether a grade (A>>B, a preference of 1.2) is the vote's weight or its strength.
         By default Arena-Hard's are weights (3 and 1), AlpacaEval's strengths.
@@ -104,33 +127,69 @@ def read_votes(
     """
     named = {"annotator": annotator, "left": left, "right": right, "choice": choice}
     roles = {role: name for role, name in named.items() if name is not None}
+    given = GivenColumns(roles, dialect, scores, winner_first)
+    rules = Rules(ties, both_bad, unknown, grades)
+    draw = PairsDrawn(pairs_per_annotator, seed)
     with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
-        known_as = recognise(table, dialect, roles)
-        if known_as.shape != "ratings":
-            wanted = _wanted(database, table, known_as, roles, group, annotators)
-            wanted = replace(
-                wanted,
-                weight=weight or table.find("weight"),
-                position=_position(table, position_known),
-                baseline=baseline,
-            )
-            relation = build_relation(table, known_as, wanted)
-            rules = Rules(ties, both_bad, unknown, grades)
-            result = tabulate(database, relation, known_as.read, rules)
-            return _as_votes(table, known_as, wanted, result)
-    return ratings_to_votes(
-        source,
-        annotator=annotator,
-        item=known_as.left,
-        rating=known_as.verdict[0],
-        group=group,
-        annotators=annotators,
-        pairs_per_annotator=pairs_per_annotator,
-        seed=seed,
-        memory_limit=memory_limit,
-        progress=progress,
-    )
+        known_as = recognise(table, given)
+        if known_as.shape == "ratings":
+            refuse_for_ratings(weight, position_known, grades, winner_first)
+            who = GroupedBy(group, annotators)
+            return votes_of_ratings(database, table, known_as, roles, who, rules, draw)
+        wanted = replace(
+            _wanted(database, table, known_as, roles, group, annotators),
+            weight=weight or table.find("weight"),
+            position=False if winner_first else _position(table, position_known),
+            baseline=baseline,
+        )
+        if choices is None and dialect == "crowdkit":
+            choices = "names"
+        result, said = read_relation(
+            database, table, known_as, wanted, choices, rules, winner_first=winner_first
+        )
+    if wanted.position is None:
+        check_winner_first(result.coded, result.annotators)
+    return _as_votes(table, known_as, wanted, result, said)
+
+
+def read_relation(
+    database: Database,
+    table: Source,
+    dialect: Dialect,
+    wanted: Wanted,
+    choices: Choices | None,
+    rules: Rules,
+    *,
+    winner_first: bool = False,
+) -> tuple[Tabulated, str]:
+    """The votes of a table's columns, and what is to be said of their verdicts."""
+    relation = build_relation(table, dialect, wanted)
+    words = count_labels(database, relation)
+    if winner_first and choices is None and set(words) <= {"0", "1", "0.0", "1.0"}:
+        choices = {1: "left", 0: "tie"}  # 0 cannot be the right item's win
+    settled = _settle(database, relation, dialect, words, choices)
+    if settled.by_name:
+        relation = build_relation(table, replace(dialect, shape="item name"), wanted)
+        words = count_labels(database, relation)
+    census = take_census(database, relation, settled, rules)
+    if winner_first:
+        check_left_won(census.n_for(1, words), census.n_for(-1, words))
+    return tabulate(database, relation, census), settled.said
+
+
+def _settle(
+    database: Database,
+    relation: Relation,
+    dialect: Dialect,
+    words: Mapping[str, int],
+    choices: Choices | None,
+) -> Settled:
+    """What the verdicts mean: as the dialect has it, or settled from all of their words."""
+    if dialect.read is not None and (choices is None or dialect.shape != "pair"):
+        return Settled(dialect.read)
+    columns = VerdictColumns(dialect.verdict[0], dialect.left, dialect.right)
+    return settle_choices(columns, words, lambda: count_named(database, relation, words), choices)
 
 
 def _wanted(
@@ -155,8 +214,15 @@ def _position(table: Source, given: bool | str | None) -> bool | str | None:
     return table.find("position_known") if given is None else given
 
 
-def _as_votes(table: Source, dialect: Dialect, wanted: Wanted, result: Tabulated) -> Votes:
-    origin = describe_origin(table.name, dialect, wanted.annotator, result)
+def _as_votes(
+    table: Source, dialect: Dialect, wanted: Wanted, result: Tabulated, said: str
+) -> Votes:
+    notes = [dialect.said, said]
+    if wanted.position is False and dialect.position_known:
+        notes = ["position unknown", said]
+    if wanted.annotator is None:
+        notes.append("nobody says who voted, so all votes are one annotator's")
+    origin = describe_origin(table.name, dialect, notes, result)
     say_what_was_left_out(origin, stacklevel=4)
     return Votes.from_coded(
         result.coded,

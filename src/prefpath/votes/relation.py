@@ -9,9 +9,9 @@ from operator import attrgetter
 from prefpath.errors import VoteError
 from prefpath.votes.database import quote_text
 from prefpath.votes.dialects import Dialect
-from prefpath.votes.source import Column, Kind, Source
+from prefpath.votes.source import Column, ColumnKind, Source
 
-Reading = Callable[[Column], str]
+ColumnText = Callable[[Column], str]
 """SQL of a column: as a word with a meaning, or as it was written."""
 
 EVERYONE = "everyone"
@@ -24,11 +24,13 @@ class Relation:
     weight_is_bad, known, known_is_bad; verdicts are words.
 
     `numbered` also has `row`, the row of the file counted from 1, and `written`, the verdict as
-    the user wrote it; it is slower.
+    the user wrote it; it is slower. `naming` has, beside the verdict, the item of the row that
+    it names: left, right, or these with `inexact`; it is empty where verdicts name no items.
     """
 
     select: str
     numbered: str
+    naming: str
     untyped_annotator: bool
     untyped_items: bool
     weighted: bool
@@ -39,7 +41,7 @@ class People:
     """A table of annotators: a scan with columns `person` (text) and `group_label`."""
 
     scan: str
-    kind: Kind
+    kind: ColumnKind
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         select=f"SELECT {selected} FROM {source.scan} AS votes{around}",
         numbered=f"SELECT row_number_ AS row, {written} AS written, {selected}"
         f" FROM {numbered}{around}",
+        naming=_naming(source, dialect),
         untyped_annotator=untyped,
         untyped_items=_items_untyped(source, dialect),
         weighted=weight is not None,
@@ -95,7 +98,7 @@ def _typed(column: Column, among: Sequence[Column]) -> str:
 
 
 def _pair_and_verdict(
-    source: Source, dialect: Dialect, wanted: Wanted, read: Reading
+    source: Source, dialect: Dialect, wanted: Wanted, read: ColumnText
 ) -> tuple[str, str, str]:
     if dialect.shape == "nested games":
         return _nested_games(source, dialect, wanted, read)
@@ -110,14 +113,27 @@ def _pair_and_verdict(
         flags = [f"coalesce({read(column)}, '')" for column in columns]
         return left, right, " || '|' || ".join(flags)
     if dialect.shape == "item name":
-        return left, right, _winner_by_name(columns[0], *items)
+        return left, right, _winner_by_name(columns[0], items[0], items[1], read)
     if dialect.shape == "chosen":
-        return left, right, "'left'"
+        return left, right, "'=left'"
+    if dialect.shape == "scores":
+        return left, right, _higher_score(*columns)
     return left, right, read(columns[0])
 
 
+def _higher_score(left: Column, right: Column) -> str:
+    """The side of the higher score; what is no number is shown as it was written."""
+    return (
+        f"CASE WHEN {left.text} IS NULL OR {right.text} IS NULL THEN NULL"
+        f" WHEN {left.number} > {right.number} THEN '=left'"
+        f" WHEN {left.number} < {right.number} THEN '=right'"
+        f" WHEN {left.number} = {right.number} THEN 'tie'"
+        f" ELSE {left.text} || ' and ' || {right.text} END"
+    )
+
+
 def _nested_games(
-    source: Source, dialect: Dialect, wanted: Wanted, read: Reading
+    source: Source, dialect: Dialect, wanted: Wanted, read: ColumnText
 ) -> tuple[str, str, str]:
     """Arena-Hard: `games` holds two judgments, the baseline first on the left, then right."""
     own = source.find("baseline")
@@ -145,12 +161,40 @@ def _mirrored(word: str) -> str:
     )
 
 
-def _winner_by_name(label: Column, left: Column, right: Column) -> str:
-    """Left or right by the winner's name; a tie's word stays, any other name is not a word."""
+def _naming(source: Source, dialect: Dialect) -> str:
+    """Every verdict and the item of its row that it names."""
+    if dialect.shape not in ("pair", "item name"):
+        return ""
+    names = (dialect.verdict[0], dialect.left, dialect.right)
+    verdict, left, right = (source.column(name) for name in names)
     return (
-        f"CASE WHEN {label.text} = {left.text} THEN 'left' WHEN {label.text} = {right.text}"
-        f" THEN 'right' WHEN {label.word} = 'tie' THEN 'tie'"
-        f" WHEN {label.text} IS NULL THEN NULL ELSE 'the item ' || {label.text} END"
+        f"SELECT {verdict.word} AS verdict, {_named_item(verdict, left, right)} AS named"
+        f" FROM {source.scan} AS votes"
+    )
+
+
+def _named_item(verdict: Column, left: Column, right: Column) -> str:
+    """Which item a verdict names: exactly, or else up to case, blanks, and 1 for 1.0."""
+    close_left, close_right = (f"({_is_close(verdict, item)})" for item in (left, right))
+    return (
+        f"CASE WHEN {verdict.text} = {left.text} THEN 'left'"
+        f" WHEN {verdict.text} = {right.text} THEN 'right'"
+        f" WHEN {close_left} AND NOT {close_right} THEN 'inexact left'"
+        f" WHEN {close_right} AND NOT {close_left} THEN 'inexact right' END"
+    )
+
+
+def _is_close(verdict: Column, item: Column) -> str:
+    same_number = f"{verdict.number} = {item.number}"
+    return f"coalesce({verdict.word} = {item.word}, false) OR coalesce({same_number}, false)"
+
+
+def _winner_by_name(verdict: Column, left: Column, right: Column, read: ColumnText) -> str:
+    """The side of the item that a verdict names; any other word stays what it is."""
+    return (
+        f"CASE {_named_item(verdict, left, right)} WHEN 'left' THEN '=left'"
+        f" WHEN 'inexact left' THEN '=left' WHEN 'right' THEN '=right'"
+        f" WHEN 'inexact right' THEN '=right' ELSE {read(verdict)} END"
     )
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from prefpath.errors import VoteError
-from prefpath.votes.database import Database
+from prefpath.votes.database import quote_name
 
-Kind = Literal["untyped", "text", "integer", "real", "list", "struct"]
+ColumnKind = Literal["untyped", "text", "integer", "real", "list", "struct"]
 
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 
@@ -21,7 +19,7 @@ class Column:
     """A column as SQL sees it. `untyped` is text of a CSV file, whose type nobody declared."""
 
     sql: str
-    kind: Kind
+    kind: ColumnKind
 
     @property
     def text(self) -> str:
@@ -109,35 +107,17 @@ class Source:
         return self.columns[own]
 
 
-def open_source(source: Any, database: Database, view: str = "source") -> Source:
-    """A path (file, folder, glob pattern) or a data frame as a `Source`."""
-    if isinstance(source, str | Path):
-        from prefpath.votes.files import scan_files
+def renamed(scan: str, types: Mapping[str, str]) -> tuple[str, dict[str, Column]]:
+    """A scan whose columns are called c0, c1, ..., and the user's names for them.
 
-        with naming(source):
-            return scan_files(source, database)
-    from prefpath.votes.native import scan_frame
-
-    return scan_frame(source, database, view)
+    Names of the user's never meet names of ours that way, whatever they are.
+    """
+    selected = ", ".join(f"{quote_name(own)} AS c{k}" for k, own in enumerate(types))
+    columns = {own: Column(f"c{k}", kind_of(sql)) for k, (own, sql) in enumerate(types.items())}
+    return f"(SELECT {selected} FROM {scan})", columns
 
 
-@contextmanager
-def naming(source: Any) -> Iterator[None]:
-    """Name the file in every error about its votes."""
-    try:
-        yield
-    except VoteError as error:
-        if not isinstance(source, str | Path) or str(source) in error.what:
-            raise
-        raise VoteError(
-            f"{source}: {error.what}",
-            rows=error.rows,
-            expected=error.expected,
-            remedy=error.remedy,
-        ) from error
-
-
-def kind_of(sql_type: str) -> Kind:
+def kind_of(sql_type: str) -> ColumnKind:
     """What a DuckDB type holds.
 
     >>> [kind_of(name) for name in ("BIGINT", "DOUBLE", "VARCHAR[]", "ENUM('a')")]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefpath.errors import VoteError
-from prefpath.votes.census import Census, Rules, take_census
+from prefpath.votes.census import Census
 from prefpath.votes.database import Database
 from prefpath.votes.dictionary import census_labels, make_dictionary
 from prefpath.votes.encode import (
@@ -25,7 +25,6 @@ from prefpath.votes.encode import (
     sort_and_merge,
 )
 from prefpath.votes.relation import Relation
-from prefpath.votes.verdicts import Reading
 
 # Up to here one integer a vote is fetched and sorted in memory, which is several times faster
 # than grouping in the database; beyond, the database groups (and may spill to disk).
@@ -42,17 +41,14 @@ class Tabulated:
     counts: Mapping[str, int]
 
 
-def tabulate(database: Database, relation: Relation, read: Reading, rules: Rules) -> Tabulated:
-    """Read a relation in two passes.
+def tabulate(database: Database, relation: Relation, census: Census) -> Tabulated:
+    """Read a relation whose labels and verdicts are counted and understood.
 
     Raises
     ------
     VoteError
-        With row numbers: labels are missing or verdicts unknown (unless they are to be
-        dropped), weights are not usable; or nothing is left.
+        Nothing is left.
     """
-    census = take_census(database, relation, read, rules)
-    _check_one_and_two(census)
     annotators = make_dictionary(
         database,
         "annotator_codes",
@@ -213,13 +209,3 @@ def _nothing_left(counts: Mapping[str, int]) -> VoteError:
         f"no votes are left: {found or 'no row has an annotator, two items and a verdict'}",
         expected="at least one vote between two different items",
     )
-
-
-def _check_one_and_two(census: Census) -> None:
-    """Choices of only 1 and 2 are "first" and "second", not two strengths of "left"."""
-    if {verdict.choice for verdict in census.kept.values()} == {1.0, 2.0}:
-        raise VoteError(
-            "every choice is 1 or 2, which may mean first and second",
-            expected="1 for left, -1 for right, 0 for a tie",
-            remedy="write -1 (or right) where the right item won",
-        )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
-Kind = Literal["vote", "both bad", "none", "unknown"]
+Meaning = Literal["vote", "both bad", "none", "unknown"]
 Grades = Literal["strength", "weight"]
 
 
@@ -15,24 +15,28 @@ class Verdict(NamedTuple):
 
     choice: float
     weight: float = 1.0
-    kind: Kind = "vote"
+    kind: Meaning = "vote"
 
 
-Reading = Callable[[str, Grades | None], Verdict]
+WordReader = Callable[[str, Grades | None], Verdict]
+"""What a word in a verdict column means."""
 
 LEFT, RIGHT, TIE = Verdict(1.0), Verdict(-1.0), Verdict(0.0)
 BOTH_BAD = Verdict(0.0, kind="both bad")
 NO_VERDICT = Verdict(math.nan, kind="none")
 UNKNOWN = Verdict(math.nan, kind="unknown")
 
-_TIES = {"tie": TIE, "draw": TIE}
+_TIES = dict.fromkeys(
+    ("tie", "tied", "ties", "draw", "drawn", "equal", "both_equal", "both equal", "same",
+     "no preference", "no_preference"), TIE,
+)  # fmt: skip
 _BOTH_BAD = dict.fromkeys(
     ("tie (bothbad)", "tie (both bad)", "bothbad", "both_bad", "both bad"), BOTH_BAD
 )
 _EMPTY = dict.fromkeys(("", "na", "n/a", "nan", "null"), NO_VERDICT)
 
-# Arena-Hard counts a clear win three times (weight) ; half of full strength is its "slightly".
-_GRADES: Mapping[str, tuple[int, bool]] = {
+# Arena-Hard counts a clear win three times (weight); half of full strength is its "slightly".
+GRADES: Mapping[str, tuple[int, bool]] = {
     "a>>b": (1, True),
     "b<<a": (1, True),
     "a>b": (1, False),
@@ -48,7 +52,7 @@ _CLEAR_WIN_WEIGHT = 3.0
 _SLIGHT_WIN_STRENGTH = 0.5
 
 
-def word_reading(words: Mapping[str, Verdict], *, numbers: bool = False) -> Reading:
+def word_reading(words: Mapping[str, Verdict], *, numbers: bool = False) -> WordReader:
     """A reading of fixed words, ties, "both bad" and Arena-Hard's grades; numbers on request.
 
     >>> read = word_reading({"model_a": LEFT, "model_b": RIGHT})
@@ -60,11 +64,23 @@ def word_reading(words: Mapping[str, Verdict], *, numbers: bool = False) -> Read
     def read(word: str, grades: Grades | None) -> Verdict:
         if word in meanings:
             return meanings[word]
-        if word in _GRADES:
-            return _graded(*_GRADES[word], grades or "weight")
-        return _number(word) if numbers else UNKNOWN
+        if word in GRADES:
+            return _graded(*GRADES[word], grades or "weight")
+        return number(word) if numbers else UNKNOWN
 
     return read
+
+
+def read_probability(word: str, _grades: Grades | None, *, whole: float = 1.0) -> Verdict:
+    """The probability (or share of 100) that the left item is better: the choice 2p - 1.
+
+    >>> read_probability("0.75", None).choice, read_probability("75 %", None, whole=100.0).choice
+    (0.5, 0.5)
+    """
+    if word in _EMPTY:
+        return NO_VERDICT
+    share = number(word.removesuffix("%").rstrip()).choice / whole
+    return Verdict(2.0 * share - 1.0) if 0.0 <= share <= 1.0 else UNKNOWN
 
 
 def read_preference(word: str, grades: Grades | None) -> Verdict:
@@ -78,12 +94,12 @@ def read_preference(word: str, grades: Grades | None) -> Verdict:
     """
     if word in _EMPTY:
         return NO_VERDICT
-    number = _number(word).choice
-    if number == 0.0:
+    value = number(word).choice
+    if value == 0.0:
         return TIE
-    if not 1.0 <= number <= 2.0:  # also false for what is not a number
+    if not 1.0 <= value <= 2.0:  # also false for what is not a number
         return UNKNOWN
-    strength = 3.0 - 2.0 * number
+    strength = 3.0 - 2.0 * value
     if grades == "weight" and strength:
         return Verdict(math.copysign(1.0, strength), abs(strength))
     return Verdict(strength)
@@ -91,7 +107,7 @@ def read_preference(word: str, grades: Grades | None) -> Verdict:
 
 def read_rating(word: str, _grades: Grades | None) -> Verdict:
     """A rating: any finite number."""
-    return NO_VERDICT if word in _EMPTY else _number(word)
+    return NO_VERDICT if word in _EMPTY else number(word)
 
 
 def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
@@ -111,19 +127,21 @@ def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
 _FLAGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 
 SIDES = {"left": LEFT, "right": RIGHT}
-read_choice = word_reading(SIDES, numbers=True)
-read_side = word_reading(SIDES)
-read_model_ab = word_reading({"model_a": LEFT, "model_b": RIGHT})
+NEUTRAL = frozenset({*_EMPTY, *_TIES, *_BOTH_BAD})
+"""Words that say of no item that it won."""
+
+BY_NAME = {"=left": LEFT, "=right": RIGHT}
+"""Words the database writes where a verdict names the left or the right item."""
+
+read_by_name = word_reading(BY_NAME)
 read_model_12 = word_reading({"model_1": LEFT, "model_2": RIGHT, "error": NO_VERDICT})
 read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in _FLAGS.items()})
 read_first_or_second = word_reading({"1": LEFT, "2": RIGHT, "1.0": LEFT, "2.0": RIGHT})
 read_grade = word_reading({"error": NO_VERDICT})
-read_mapped = word_reading(
-    {**SIDES, "model_a": LEFT, "model_b": RIGHT, "model_1": LEFT, "model_2": RIGHT}, numbers=True
-)
 
 
-def _number(word: str) -> Verdict:
+def number(word: str) -> Verdict:
+    """A finite number as a verdict: how strongly the left item is preferred."""
     try:
         value = float(word)
     except ValueError:

@@ -1,0 +1,95 @@
+"""Words of messages: counts with the right plural, labels that are safe to print."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# Control characters (escape sequences start with one), invisible format characters (some turn
+# the direction of the line), halves of surrogate pairs, line and paragraph separators.
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = "\u200c\u200d"  # Persian words and emoji are written with them
+_MOST_CHARACTERS = 60
+
+
+def counted(n: int | np.integer, noun: str, plural: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "vote"), counted(2000, "vote"), counted(0, "tie"), counted(2, "entry", "entries")
+    ('1 vote', '2,000 votes', '0 ties', '2 entries')
+    """
+    return f"{int(n):,} {noun if int(n) == 1 else plural or noun + 's'}"
+
+
+def agreeing(n: int | np.integer, one: str, many: str) -> str:
+    """The word that agrees with a number.
+
+    >>> agreeing(1, "has", "have"), agreeing(3, "has", "have")
+    ('has', 'have')
+    """
+    return one if int(n) == 1 else many
+
+
+def printable(value: Any) -> str:
+    r"""Text of a label or a message that cannot move the cursor, change colours or hide.
+
+    Characters a terminal would obey are written as Python writes them; all others stay.
+
+    >>> printable("plain"), printable("\x1b[31mred\x07"), printable("two\nlines"), printable("\u202eabc")
+    ('plain', '\\x1b[31mred\\x07', 'two\\nlines', '\\u202eabc')
+    """  # noqa: E501
+    text = str(value)
+    if text.isprintable():  # nearly always, and fast
+        return text
+    return "".join(map(_escaped, text))
+
+
+def printable_lines(text: str) -> str:
+    r"""The same for a text of several lines: line ends stay.
+
+    >>> printable_lines("what\n  where: \x1b[2J")
+    'what\n  where: \\x1b[2J'
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def shortened(value: Any, most: int = _MOST_CHARACTERS) -> str:
+    """A label for a message: printable, and cut where it is very long.
+
+    >>> shortened("x" * 100, 5)
+    'xxxxx...'
+    """
+    text = str(value)
+    return printable(text) if len(text) <= most else printable(text[:most]) + "..."
+
+
+def quoted(value: Any, most: int = _MOST_CHARACTERS) -> str:
+    """A label between quotes, as Python writes it, for a message.
+
+    >>> quoted("O'Brien"), quoted(7)
+    ('"O\\'Brien"', '7')
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(value, str):
+        return shortened(value, most)
+    return printable(repr(value if len(value) <= most else value[:most] + "..."))
+
+
+def listed(labels: Sequence[Any] | np.ndarray, most: int = 5) -> str:
+    """The first few labels, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    some = ", ".join(shortened(label) for label in labels[:most])
+    more = len(labels) - most
+    return f"{some} and {more:,} more" if more > 0 else some
+
+
+def _escaped(character: str) -> str:
+    if character in _JOINERS or unicodedata.category(character) not in _UNPRINTABLE:
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

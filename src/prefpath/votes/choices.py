@@ -1,0 +1,240 @@
+"""What the words of a verdict column mean, settled from all of them; nothing is guessed.
+
+A word may stand for a side (left, A, the name of a column), name the item that won, or be a
+number. A code that can be read in more than one way is refused, with the option that settles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from prefpath.errors import SettingError, VoteError
+from prefpath.text import counted, quoted
+from prefpath.votes.column_pairs import differing_parts
+from prefpath.votes.numbers_chosen import Chosen, check_numbers, says_numbers
+from prefpath.votes.verdicts import (
+    BOTH_BAD,
+    LEFT,
+    NEUTRAL,
+    NO_VERDICT,
+    RIGHT,
+    TIE,
+    Verdict,
+    WordReader,
+    number,
+    read_by_name,
+    read_probability,
+    word_reading,
+)
+
+Choices = Mapping[Any, str] | Literal["names", "probability", "percent", "strength"]
+"""What a user says the verdicts mean: a meaning for each word, or one for all of them."""
+
+_MEANINGS = {
+    "left": LEFT,
+    "right": RIGHT,
+    "tie": TIE,
+    "both bad": BOTH_BAD,
+    "none": NO_VERDICT,
+}
+_SIDE_WORDS = (
+    ("left", "right"), ("l", "r"), ("a", "b"), ("first", "second"), ("1st", "2nd"),
+    ("model_a", "model_b"), ("model_1", "model_2"), ("[[a]]", "[[b]]"),
+)  # fmt: skip
+_MOST_NAMED = 0.5
+
+
+class NamedRows(NamedTuple):
+    """Rows with one word, and how many of them name their left or right item with it."""
+
+    rows: int
+    left: int
+    right: int
+    inexact: int
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How the words of a verdict column are read, and what is said about it."""
+
+    read: WordReader
+    by_name: bool = False
+    said: str = ""
+    expected: str = "left, right or tie; 1, -1 or 0; or the name of one of the two items"
+    unknown: str = "an unknown choice"
+
+
+@dataclass(frozen=True)
+class VerdictColumns:
+    """The names of the columns a verdict is about."""
+
+    verdict: str
+    left: str
+    right: str
+
+    @property
+    def sides(self) -> dict[str, Verdict]:
+        """Words that stand for a side: the usual ones, and what the columns' names say."""
+        words = {word: side for pair in _SIDE_WORDS for word, side in _sided(*pair).items()}
+        parts = differing_parts(self.left, self.right)
+        if parts == ("home", "away"):
+            words |= _sided("h", "a") | {"d": TIE}
+        return words | (_sided(*parts) if parts else {}) | _sided(self.left, self.right)
+
+
+def settle_choices(
+    columns: VerdictColumns,
+    words: Mapping[str, int],
+    named: Callable[[], Mapping[str, NamedRows]],
+    given: Choices | None,
+) -> Settled:
+    """Decide what the words of a verdict column mean.
+
+    Parameters
+    ----------
+    words : mapping
+        Every distinct word, in lower case, and its number of rows.
+    named : callable
+        Counts the rows in which a word names an item; called only where that can be.
+    given : optional
+        What the user says they mean.
+
+    Raises
+    ------
+    VoteError
+        They can be read in more than one way.
+    """
+    if given is not None:
+        return _as_given(columns, given)
+    sides = columns.sides
+    telling = [word for word in words if word not in NEUTRAL]
+    naming = named() if telling else {}
+    if naming and all(rows.left + rows.right == rows.rows for rows in naming.values()):
+        return _complete_names(columns, telling, naming, sides)
+    chosen = Chosen.of(telling, sides)
+    if not chosen.others and not chosen.values:
+        return Settled(word_reading(sides), said=_say_sides(columns, telling, sides))
+    n_named = sum(rows.left + rows.right for rows in naming.values())
+    if chosen.others and n_named >= _MOST_NAMED * sum(words[word] for word in telling):
+        return by_name(columns.verdict, naming)
+    check_numbers(columns.verdict, chosen)
+    said = _say_sides(columns, telling, sides) + says_numbers(chosen)
+    return Settled(word_reading(sides, numbers=True), said=said)
+
+
+def by_name(verdict: str, naming: Mapping[str, NamedRows]) -> Settled:
+    """Every verdict names the item that won."""
+    inexact = sum(rows.inexact for rows in naming.values())
+    how = f" ({counted(inexact, 'vote')} in other case or blanks)" if inexact else ""
+    return Settled(
+        read_by_name,
+        by_name=True,
+        said=f"{verdict} names the winner{how}",
+        expected="the label of one of the two items of the row, or tie",
+        unknown="a choice that names neither of the two items",
+    )
+
+
+def _complete_names(
+    columns: VerdictColumns,
+    telling: list[str],
+    naming: Mapping[str, NamedRows],
+    sides: Mapping[str, Verdict],
+) -> Settled:
+    """Every verdict names an item of its row: a winner, unless it may also be a side."""
+    positions = [sides, _sided("1", "2"), _sided("1", "0"), _sided("1", "-1")]
+    possible = [codes for codes in positions if all(word in codes for word in telling)]
+    for codes in possible:
+        against = sum(
+            naming[word].right if codes[word] is LEFT else naming[word].left for word in telling
+        )
+        if against:
+            raise _sides_or_names(columns.verdict, telling, codes, against)
+    return by_name(columns.verdict, naming)
+
+
+def _sides_or_names(
+    verdict: str, telling: list[str], codes: Mapping[str, Verdict], against: int
+) -> VoteError:
+    both = sorted(telling)
+    mapping = ",".join(f"{w}={'left' if codes[w] is LEFT else 'right'}" for w in both)
+    return VoteError(
+        f"{verdict} is {' or '.join(map(quoted, both))}, which are names of items and may also "
+        f"be sides; in {counted(against, 'vote')} the two differ",
+        expected="verdicts that can be read in one way",
+        remedy=f'if they name the winner: --choices names (choices="names"); if they say the '
+        f"side: --choices {mapping} (choices={_as_mapping(mapping)})",
+    )
+
+
+def _as_given(columns: VerdictColumns, given: Choices) -> Settled:
+    """The user's own meanings."""
+    if given == "names":
+        return by_name(columns.verdict, {})
+    if given == "strength":
+        return Settled(word_reading({}, numbers=True), said="choices are strengths, above 0 left")
+    if given == "probability":
+        return Settled(read_probability, said=f"{columns.verdict} is the probability of left")
+    if given == "percent":
+        reader: WordReader = partial(read_probability, whole=100.0)
+        return Settled(reader, said=f"{columns.verdict} is the percentage of left")
+    if not isinstance(given, Mapping):
+        raise SettingError(
+            f"choices is {given!r}",
+            expected="names, probability, percent, strength, or a meaning for each word, such as "
+            "1=left,2=right,0=tie",
+        )
+    meanings = {_normal(word): _meaning(word, said) for word, said in given.items()}
+    said = ", ".join(f"{word} is {meaning}" for word, meaning in given.items())
+    return Settled(_read_given(meanings), said=said, expected=f"one of {', '.join(meanings)}")
+
+
+def parse_choices(text: str) -> Choices:
+    """Choices as typed on a command line.
+
+    >>> parse_choices("names"), parse_choices("1=left, 2=right")
+    ('names', {'1': 'left', '2': 'right'})
+    """
+    if "=" not in text:
+        return text.strip()  # type: ignore[return-value]  # checked where it is used
+    pairs = (pair.rpartition("=") for pair in text.split(","))
+    return {word.strip(): meaning.strip() for word, _, meaning in pairs}
+
+
+def _read_given(meanings: Mapping[str, Verdict]) -> WordReader:
+    plain = word_reading(meanings)
+    return lambda word, grades: plain(word if word in meanings else _normal(word), grades)
+
+
+def _meaning(word: Any, said: str) -> Verdict:
+    found = _MEANINGS.get(str(said).strip().lower().replace("_", " "))
+    if found is None:
+        raise SettingError(f"choices says that {word!r} means {said!r}",
+                           expected=f"one of {', '.join(_MEANINGS)}")  # fmt: skip
+    return found
+
+
+def _normal(word: Any) -> str:
+    """A word as verdicts are compared: 1, 1.0 and "1" are one."""
+    text = str(word).strip().lower()
+    value = number(text).choice
+    return f"{value:g}" if value == value else text
+
+
+def _say_sides(columns: VerdictColumns, telling: list[str], sides: Mapping[str, Verdict]) -> str:
+    """Which word was taken for which side, where it is not plain from the word."""
+    plain = {"left", "right", columns.left.lower(), columns.right.lower()}
+    told = [word for word in sorted(telling) if word in sides and word not in plain]
+    names = {LEFT: "left", RIGHT: "right", TIE: "a tie"}
+    return "; ".join(f"{quoted(word)} is {names[sides[word]]}" for word in told[:4])
+
+
+def _sided(first: str, second: str) -> dict[str, Verdict]:
+    return {first.strip().lower(): LEFT, second.strip().lower(): RIGHT}
+
+
+def _as_mapping(pairs: str) -> str:
+    return "{" + ", ".join("{!r}: {!r}".format(*pair.split("=")) for pair in pairs.split(",")) + "}"

@@ -1,0 +1,116 @@
+"""Columns by the parts of their names: which two hold the items, and which one the verdict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+SHOWN = (
+    ("left", "right"),
+    ("a", "b"),
+    ("1", "2"),
+    ("first", "second"),
+    ("one", "two"),
+    ("home", "away"),
+)
+"""How two columns say that one of two items was shown, or named, first."""
+
+OUTCOME = (
+    ("winner", "loser"),
+    ("winning", "losing"),
+    ("chosen", "rejected"),
+    ("preferred", "rejected"),
+    ("selected", "rejected"),
+    ("better", "worse"),
+    ("won", "lost"),
+)
+"""How two columns say that one of two items won."""
+
+# What an item may be called, the best first where a table has more than one such pair.
+_ITEMS = (
+    "name", "model", "item", "system", "team", "player", "option", "candidate", "alternative",
+    "object", "stimulus", "condition", "method", "algorithm", "product", "brand", "variant",
+    "version", "design", "engine", "agent", "bot", "movie", "song", "image", "img", "picture",
+    "photo", "video", "audio", "file", "document", "doc", "sample", "entity", "competitor", "key",
+    "title", "id", "url", "word", "concept", "argument", "summary", "translation", "story", "poem",
+    "essay", "text", "response", "answer", "completion", "output",
+)  # fmt: skip
+_VERDICTS = frozenset((
+    "choice", "winner", "winnerid", "winnername", "winneritem", "winnermodel", "winningitem",
+    "preferred", "preferredid", "preferreditem", "preferredmodel", "preference", "verdict",
+    "vote", "label", "result", "answer", "outcome", "decision", "judgment", "judgement",
+    "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
+    "pick", "picked", "comparison", "ftr",
+))  # fmt: skip
+_SCORES = frozenset(("score", "scores", "goals", "points", "pts", "runs", "rating", "grade"))
+
+
+class ColumnPair(NamedTuple):
+    """Two columns whose names differ in one part only: `model_a` and `model_b` in a and b."""
+
+    left: str
+    right: str
+    parts: tuple[str, str]
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a column's name, in lower case.
+
+    >>> parts_of("Item_1"), parts_of("homeTeam"), parts_of("Winner ID"), parts_of("answer2")
+    (('item', '1'), ('home', 'team'), ('winner', 'id'), ('answer', '2'))
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
+    return tuple(part.lower() for part in re.split(r"[\W_]+", apart) if part)
+
+
+def find_item_pair(
+    columns: Iterable[str], sides: Sequence[tuple[str, str]] = SHOWN
+) -> ColumnPair | None:
+    """The two columns of items, by their names; the best where there are several.
+
+    >>> find_item_pair(["judge", "score_a", "score_b", "model_a", "model_b"])
+    ColumnPair(left='model_a', right='model_b', parts=('a', 'b'))
+    """
+    found = [
+        (_place(stem), pair)
+        for stem, pair in _pairs(list(columns), sides)
+        if all(part in _ITEMS for part in stem)
+    ]
+    return min(found)[1] if found else None
+
+
+def find_score_pair(columns: Iterable[str]) -> ColumnPair | None:
+    """Two columns of scores, one for each item (goals, points): who has more has won."""
+    found = [pair for stem, pair in _pairs(list(columns), SHOWN) if set(stem) & _SCORES]
+    return found[0] if found else None
+
+
+def find_verdicts(columns: Iterable[str]) -> list[str]:
+    """Columns that may hold the verdict, by their names; never a score, rating or confidence."""
+    return [name for name in columns if "".join(parts_of(name)) in _VERDICTS]
+
+
+def differing_parts(left: str, right: str) -> tuple[str, str] | None:
+    """What two names differ in: ("a", "b") of model_a and model_b."""
+    pairs = _pairs([left, right], (*SHOWN, *((b, a) for a, b in SHOWN)))
+    return next((pair.parts for _, pair in pairs if pair.left == left), None)
+
+
+def _pairs(
+    columns: list[str], sides: Sequence[tuple[str, str]]
+) -> list[tuple[tuple[str, ...], ColumnPair]]:
+    """Pairs of columns, with the parts they share."""
+    own = {parts_of(name): name for name in columns}
+    return [
+        ((*parts[:k], *parts[k + 1 :]), ColumnPair(name, partner, (first, second)))
+        for first, second in sides
+        for parts, name in own.items()
+        for k, part in enumerate(parts)
+        if part == first and (partner := own.get((*parts[:k], second, *parts[k + 1 :])))
+    ]
+
+
+def _place(stem: tuple[str, ...]) -> tuple[int, int]:
+    """Bare sides first, then names before ids and texts, short names before long ones."""
+    return (max((_ITEMS.index(part) for part in stem), default=-1), len(stem))

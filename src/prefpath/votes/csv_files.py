@@ -1,0 +1,130 @@
+"""CSV files: delimiter, header, encoding; every column is text until all of it has been seen."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from prefpath.errors import VoteError
+from prefpath.votes.database import Database, quote_text
+from prefpath.votes.file_names import compression_of, file_list, file_name
+from prefpath.votes.source import Column, Source
+
+_DELIMITERS = (",", "\t", ";", "|")
+_MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_TEXT = {
+    b"PK\x03\x04": ("a spreadsheet or a zip archive", "open it, and save the sheet as CSV (UTF-8); "
+                    "unpack an archive"),
+    b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "open it, and save the sheet as CSV (UTF-8)"),
+    b"PAR1": ("Parquet", "give it a name that ends in .parquet"),
+    b"SQLite format 3": ("a database", "save the table as CSV"),
+}  # fmt: skip
+
+
+class CsvShape(NamedTuple):
+    """How a CSV file is written: files of one shape are read together."""
+
+    delimiter: str
+    header: tuple[str, ...]
+    compression: str
+    skipped: int
+    """Lines before the header."""
+
+
+def scan_csv(name: str, files: Sequence[Path], database: Database) -> Source:
+    """Every column as text: what is a number is decided from the whole column, not a sample."""
+    alike: dict[CsvShape, list[Path]] = {}
+    for file in (_as_utf_8(file, database) for file in files):
+        alike.setdefault(_shape(file, database), []).append(file)
+    first = next(iter(alike)).header
+    for shape, parts in alike.items():
+        if sorted(shape.header) != sorted(first):
+            raise VoteError(
+                f"the columns of {parts[0].name} differ from those of {files[0].name}",
+                expected=", ".join(first),
+                remedy="give all parts the same columns",
+            )
+    scans = [_scan(parts, shape, first, database) for shape, parts in alike.items()]
+    columns = {own: Column(f"c{first.index(own)}", "untyped") for own in first}
+    repeated = frozenset(own for own, times in Counter(first).items() if times > 1)
+    return Source(name, f"({' UNION ALL '.join(scans)})", columns, repeated)
+
+
+def _as_utf_8(file: Path, database: Database) -> Path:
+    """The file, or a temporary copy of it where it is UTF-16."""
+    with file.open("rb") as opened:
+        start = opened.read(16)
+    for magic, (what, remedy) in _NO_TEXT.items():
+        if start.startswith(magic):
+            raise VoteError(f"{file} is {what}, not CSV", expected="CSV, JSON Lines or Parquet",
+                            remedy=remedy)  # fmt: skip
+    if not start.startswith(_MARKS_OF_UTF_16):
+        return file
+    copy = database.folder / f"utf-8-{file.name}"
+    try:
+        with (
+            file.open(encoding="utf-16", newline="") as old,
+            copy.open("w", encoding="utf-8", newline="") as new,
+        ):
+            shutil.copyfileobj(old, new)
+    except UnicodeError as error:
+        raise VoteError(f"{file} begins like UTF-16, but is not: {error}",
+                        expected="text in UTF-8", remedy="save it as UTF-8") from error  # fmt: skip
+    return copy
+
+
+def _shape(file: Path, database: Database) -> CsvShape:
+    """Delimiter and column names: the delimiter is the one the header has most of.
+
+    Excel's "sep=;" in a line before the header says the delimiter itself.
+    """
+    lines = _first_lines(file, database)
+    said = re.fullmatch(r"sep=(.)", lines[0].strip('\r\n\ufeff" '))
+    skipped = 1 if said or lines[0].strip('\r\n\ufeff" ') == "sep=" else 0
+    line = lines[skipped] if len(lines) > skipped else ""
+    if not line.strip():
+        raise VoteError(f"{file} is empty", expected="a line of column names, and votes below it")
+    delimiter = said[1] if said else "\t" if skipped else max(_DELIMITERS, key=line.count)
+    try:
+        names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+    except csv.Error as error:
+        raise VoteError(
+            f"the column names of {file} cannot be read: {error}",
+            expected=f"names of at most {csv.field_size_limit():,} characters in the first line",
+            remedy="look at the first line: it should hold the names of the columns",
+        ) from error
+    return CsvShape(delimiter, tuple(n.strip() for n in names), compression_of(file), skipped)
+
+
+def _first_lines(file: Path, database: Database) -> list[str]:
+    found = database.rows(
+        f"SELECT line FROM read_csv({file_name(file, database)}, auto_detect = false,"
+        " header = false, columns = {'line': 'VARCHAR'}, delim = chr(1), quote = '', escape = '',"
+        f" strict_mode = false, compression = '{compression_of(file)}') LIMIT 2"
+    )
+    lines = [(row[0] or "") for row in found] or [""]
+    return [lines[0].removeprefix("\ufeff"), *lines[1:]]
+
+
+def _scan(
+    files: Sequence[Path], shape: CsvShape, first: tuple[str, ...], database: Database
+) -> str:
+    """The scan of files of one shape; column `ci` is the i-th column of the first file."""
+    if shape.header == first:
+        places = list(range(len(first)))
+    else:
+        places = [first.index(column) for column in shape.header]
+    declared = ", ".join(f"'c{place}': 'VARCHAR'" for place in places)
+    selected = ", ".join(f"c{place}" for place in range(len(first)))
+    skip = f" skip = {shape.skipped}," if shape.skipped else ""
+    return (
+        f"SELECT {selected} FROM read_csv({file_list(files, database)}, auto_detect = false,"
+        f" header = true,{skip} columns = {{{declared}}}, delim = {quote_text(shape.delimiter)},"
+        f" quote = '\"', escape = '\"', compression = '{shape.compression}')"
+    )

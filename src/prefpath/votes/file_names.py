@@ -1,0 +1,42 @@
+"""Names of files as DuckDB must be told them: a name that exists is that file, no pattern."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from prefpath.votes.database import Database, quote_text
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_PATTERN_CHARACTERS = frozenset("*?[]{}\\")
+
+
+def compression_of(file: Path) -> str:
+    """What DuckDB calls the compression of a file, by its name."""
+    return COMPRESSIONS.get(file.suffix.lower(), "none")
+
+
+def file_list(files: Sequence[Path], database: Database) -> str:
+    """The files as an SQL list."""
+    return "[" + ", ".join(file_name(file, database) for file in files) + "]"
+
+
+def file_name(file: Path, database: Database) -> str:
+    """A file as an SQL text that DuckDB takes for this file.
+
+    DuckDB expands patterns, `~` and addresses such as s3://. An absolute name is none of the
+    last two; a file whose name reads like a pattern gets a plain one beside the temporary files.
+    """
+    whole = file.absolute()
+    if not _PATTERN_CHARACTERS & set(str(whole)):
+        return quote_text(str(whole))
+    plain = database.folder / f"file-{abs(hash(str(whole))):x}{''.join(file.suffixes[-2:])}"
+    if _PATTERN_CHARACTERS & set(plain.name):
+        plain = plain.with_name(plain.name.split(".")[0])
+    if not plain.exists():
+        try:
+            plain.symlink_to(whole)
+        except OSError:  # no right to make links
+            shutil.copyfile(whole, plain)
+    return quote_text(str(plain))

@@ -1,0 +1,201 @@
+"""Which dialect a table is in: by the names of its columns, and what the user says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from prefpath.errors import VoteError
+from prefpath.text import listed, quoted
+from prefpath.votes.column_pairs import (
+    OUTCOME,
+    ColumnPair,
+    find_item_pair,
+    find_score_pair,
+    find_verdicts,
+)
+from prefpath.votes.dialects import AS_SHOWN, DIALECTS, JUDGES, Dialect, dialect_named
+from prefpath.votes.source import Source
+from prefpath.votes.verdicts import read_by_name
+
+Roles = Mapping[str, str]
+"""The user's own column for a role: annotator, left, right, choice."""
+
+_ITEM_NAMES = ("item", "movie", "item_id", "movie_id", "movieId")
+_WHICH_COLUMNS = (
+    "say which column is what: --left, --right, --choice and --annotator on the command "
+    'line, left="...", right="...", choice="...", annotator="..." in Python'
+)
+_UNKNOWN_POSITION = "position unknown: no position bias can be estimated"
+
+
+@dataclass(frozen=True)
+class GivenColumns:
+    """What the user says of the columns.
+
+    Attributes
+    ----------
+    roles : mapping
+        The user's own column for a role.
+    dialect : str or None
+        The key of a dialect that is forced.
+    scores : pair of str, or None
+        Columns of the left and the right item's score; the higher one has won.
+    winner_first : bool
+        The left column is the winner's, so that no verdict is needed.
+    """
+
+    roles: Roles = field(default_factory=dict)
+    dialect: str | None = None
+    scores: tuple[str, str] | None = None
+    winner_first: bool = False
+
+
+def recognise(source: Source, given: GivenColumns) -> Dialect:
+    """The dialect of a table: forced by its key, or the first whose columns are all there.
+
+    Columns the user names take the place of the dialect's own. A table of no dialect is read by
+    the parts of its columns' names: two that hold items, and one that holds the verdict.
+
+    Raises
+    ------
+    VoteError
+        No dialect fits, or the forced one lacks columns.
+    """
+    if given.scores:
+        return _by_scores(source, given, given.scores)
+    candidates = DIALECTS if given.dialect is None else (dialect_named(given.dialect),)
+    for dialect in candidates:
+        for variant in (dialect, *_item_variants(dialect)):
+            named = _with_roles(variant, given.roles)
+            if named and all(source.find(column) for column in named.columns):
+                return named
+    if given.dialect is None:
+        return _by_column_names(source, given)
+    raise VoteError(
+        f"{source.name} is not votes in the shape {given.dialect}: {_its_columns(source)}",
+        expected=f"the columns {', '.join(candidates[0].columns)}",
+        remedy=_WHICH_COLUMNS,
+    )
+
+
+def annotator_column(source: Source, dialect: Dialect, roles: Roles) -> str | None:
+    """The column that says who voted; None where the votes do not say."""
+    if "annotator" in roles:
+        source.column(roles["annotator"])
+        return source.find(roles["annotator"])
+    return next((own for name in dialect.annotators if (own := source.find(name))), None)
+
+
+def ratings_dialect(source: Source, item: str | None, rating: str | None) -> Dialect:
+    """The dialect of ratings, with the user's own names for item and rating."""
+    dialect = dialect_named("ratings")
+    found = next((name for name in _ITEM_NAMES if source.find(name)), dialect.left)
+    return replace(dialect, left=item or found, verdict=(rating or dialect.verdict[0],))
+
+
+def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
+    """Votes of no dialect: two columns of items, and one of the verdicts."""
+    outcome = find_item_pair(source.columns, OUTCOME)
+    if outcome and not given.roles.keys() & {"left", "right", "choice"}:
+        return _winners_and_losers(outcome)
+    pair = _item_columns(source, given.roles)
+    if "choice" in given.roles:
+        source.column(given.roles["choice"])
+        verdicts = [given.roles["choice"]]
+    else:
+        others = [name for name in source.columns if name not in (pair.left, pair.right)]
+        verdicts = find_verdicts(others)
+    if not verdicts and given.winner_first:
+        return _winners_and_losers(pair)
+    if len(verdicts) != 1:
+        raise _which_verdict(source, pair, verdicts)
+    said = f"{pair.left} is left" if pair.left.lower() != "left" else AS_SHOWN
+    return Dialect(
+        "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
+        (verdicts[0],), None, JUDGES, said,
+    )  # fmt: skip
+
+
+def _item_columns(source: Source, roles: Roles) -> ColumnPair:
+    """The columns of the two items: as the user says, or by their names."""
+    for role in roles.keys() & {"left", "right"}:
+        source.column(roles[role])
+    if {"left", "right"} <= roles.keys():
+        return ColumnPair(roles["left"], roles["right"], ("", ""))
+    found = find_item_pair(source.columns)
+    if found is None:
+        raise VoteError(
+            f"{source.name} is not votes in any known shape: {_its_columns(source)}",
+            expected="annotator, left, right, choice, or another known shape (docs/reading.md)",
+            remedy=_WHICH_COLUMNS,
+        )
+    left, right = roles.get("left", found.left), roles.get("right", found.right)
+    return found._replace(left=left, right=right)
+
+
+def _winners_and_losers(pair: ColumnPair) -> Dialect:
+    return Dialect(
+        "chosen", f"{pair.left} over {pair.right}", pair.left, pair.right, (), read_by_name,
+        JUDGES, _UNKNOWN_POSITION, "chosen", False,
+    )  # fmt: skip
+
+
+def _by_scores(source: Source, given: GivenColumns, scores: tuple[str, str]) -> Dialect:
+    """The item with the higher of two scores has won."""
+    for name in scores:
+        source.column(name)
+    pair = _item_columns(source, given.roles)
+    return Dialect(
+        "scores", f"results of {pair.left} and {pair.right}", pair.left, pair.right, scores,
+        read_by_name, JUDGES, f"{pair.left} is left; the higher of {scores[0]} and {scores[1]} "
+        "won, equal is a tie", "scores",
+    )  # fmt: skip
+
+
+def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteError:
+    """No column of verdicts, or more than one."""
+    scores = find_score_pair(source.columns)
+    remedy = 'name the column of the verdicts with --choice (choice="...")'
+    if scores:
+        remedy += (
+            f"; if the item with the higher score won: --scores {scores.left},{scores.right} "
+            f'(scores=("{scores.left}", "{scores.right}"))'
+        )
+    if not found:
+        remedy += f"; if {pair.left} is always the winner: --winner-first (winner_first=True)"
+    which = f"{listed(list(map(quoted, found)))} may all be" if found else "no column is called as"
+    return VoteError(
+        f"{source.name} has items in {quoted(pair.left)} and {quoted(pair.right)}, but {which} "
+        f"the verdict: {_its_columns(source)}",
+        expected="one column that says who won: choice, winner, preference, result, ...",
+        remedy=remedy,
+    )
+
+
+def _item_variants(dialect: Dialect) -> tuple[Dialect, ...]:
+    """Ratings call their items by many names."""
+    if dialect.shape != "ratings":
+        return ()
+    return tuple(replace(dialect, left=name) for name in _ITEM_NAMES)
+
+
+def _with_roles(dialect: Dialect, roles: Roles) -> Dialect | None:
+    """The dialect with the user's columns; None where it has no such columns to replace."""
+    given = {role: name for role, name in roles.items() if role in ("left", "right", "choice")}
+    own = {"left": dialect.left, "right": dialect.right, "choice": "/".join(dialect.verdict)}
+    if all(own[role] == name for role, name in given.items()):
+        return dialect
+    if dialect.shape != "pair":
+        return None
+    return replace(
+        dialect,
+        left=given.get("left", dialect.left),
+        right=given.get("right", dialect.right),
+        verdict=(given.get("choice", dialect.verdict[0]),),
+        said=f"{given.get('left', dialect.left)} is left",
+    )
+
+
+def _its_columns(source: Source) -> str:
+    return f"its columns are {listed(list(source.columns), 12)}"

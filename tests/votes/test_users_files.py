@@ -1,0 +1,282 @@
+"""Files as users have them: each is read right, and how is said, or refused with the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from same_votes import assert_same_votes
+
+from prefpath import VoteError, Votes, read_votes
+from prefpath.votes.choices import parse_choices
+
+# x beats y, z beats y, z beats x, x beats z: four votes of two people, both sides win.
+WHO = ["ann", "ann", "bob", "bob"]
+LEFT = ["x", "y", "z", "z"]
+RIGHT = ["y", "z", "x", "x"]
+CHOICE = [1, -1, 1, -1]
+EXPECTED = Votes.from_arrays(WHO, LEFT, RIGHT, CHOICE)
+UNKNOWN_POSITION = Votes.from_arrays(WHO, LEFT, RIGHT, CHOICE, position_known=False)
+WINNER = ["x", "z", "z", "x"]
+LOSER = ["y", "y", "x", "z"]
+
+
+def table(header: str, *columns: list[str], separator: str = ",") -> str:
+    rows = [separator.join(row) for row in zip(*columns, strict=True)]
+    return "\n".join([header, *rows]) + "\n"
+
+
+def coded(left: str, right: str) -> list[str]:
+    return [left if choice > 0 else right for choice in CHOICE]
+
+
+# name: (file, what is said of it)
+READ = {
+    "left and right in words": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("left", "right")), "as shown"),
+    "A and B": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("A", "B")), "'a' is left"),
+    "first and second": (
+        table("rater,item_1,item_2,preferred", WHO, LEFT, RIGHT, coded("First", "Second")),
+        "'first' is left"),
+    "1 and 2 where the columns say what they are": (
+        table("rater,option_1,option_2,choice", WHO, LEFT, RIGHT, coded("1", "2")), "'1' is left"),
+    "the column's name": (
+        table("rater,response_a,response_b,preference", WHO, LEFT, RIGHT,
+              coded("response_a", "response_b")), "response_a is left"),
+    "names of winners": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, WINNER), "choice names the winner"),
+    "names of winners in other case and with blanks": (
+        table("annotator,left,right,winner", WHO, LEFT, RIGHT, [f" {w.upper()}" for w in WINNER]),
+        "winner names the winner (4 votes in other case or blanks)"),
+    "Winner ID of a survey tool": (
+        table("Participant,Item A,Item B,Winner ID", WHO, LEFT, RIGHT, WINNER),
+        "Winner ID names the winner"),
+    "Label Studio, CSV": (
+        table("id,annotator,text1,text2,comparison,lead_time", list("1234"), WHO, LEFT, RIGHT,
+              coded("left", "right"), ["3.5"] * 4), "text1 is left"),
+    "football results": (
+        table("Div,HomeTeam,AwayTeam,FTHG,FTAG,FTR,judge", ["E0"] * 4, LEFT, RIGHT,
+              ["2", "0", "1", "0"], ["1", "1", "0", "3"], coded("H", "A"), WHO),
+        "'h' is left"),
+    "home and away in words": (
+        table("judge,home,away,result", WHO, LEFT, RIGHT, coded("home", "away")), "home is left"),
+    "semicolons": (
+        table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("1", "-1"), separator=";"),
+        "as shown"),
+    "tabs": (
+        table("annotator\tleft\tright\tchoice", WHO, LEFT, RIGHT, coded("1", "-1"),
+              separator="\t"), "as shown"),
+    "numbers with a decimal point": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1.0", "-1.0")), "as shown"),
+    "Excel's first line": (
+        "sep=;\n" + table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("1", "-1"),
+                          separator=";"), "as shown"),
+    "a byte order mark": (
+        "\ufeff" + table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "-1")),
+        "as shown"),
+    "judges' brackets": (
+        table("judge,model_a,model_b,winner", WHO, LEFT, RIGHT, coded("[[A]]", "[[B]]")),
+        "'[[a]]' is left"),
+    "columns nobody knows, and a column of confidence": (
+        table("user,confidence,model_a,model_b,score_a,winner", WHO, list("1234"), LEFT, RIGHT,
+              list("5678"), coded("model_a", "model_b")), "model_a is left"),
+    "quoted names and blank columns": (
+        table('"annotator", "left", "right", "choice"', WHO, [f'"{x}"' for x in LEFT], RIGHT,
+              coded("1", "-1")), "as shown"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_is_read_right_and_said(tmp_path: Path, name: str) -> None:
+    text, said = READ[name]
+    path = tmp_path / "votes.csv"
+    path.write_text(text, encoding="utf-8")
+    votes = read_votes(path)
+    assert_same_votes(votes, EXPECTED)
+    assert said in votes.origin["read_as"]
+
+
+OUTCOMES = {
+    "winner and loser": "user,winner,loser",
+    "winner's and loser's names": "user,winner_name,loser_name",
+    "chosen and rejected": "user,chosen,rejected",
+    "better and worse": "user,better_item,worse_item",
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_winners_and_losers_have_no_position(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(table(OUTCOMES[name], WHO, WINNER, LOSER))
+    votes = read_votes(path)
+    assert_same_votes(votes, UNKNOWN_POSITION)
+    assert "position unknown" in votes.origin["read_as"]
+
+
+# name: (file, words of the error, options of the remedy that reads it right)
+REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "0 and 1, 1 is left": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "0")),
+        "'choice' is 0 or 1", {"choices": parse_choices("1=left,0=right")}),
+    "0 and 1, 0 is the first": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("0", "1")),
+        "'choice' is 0 or 1", {"choices": {0: "left", 1: "right"}}),
+    "1 and 2": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "2")),
+        "'choice' is 1 or 2", {"choices": parse_choices("1=left,2=right")}),
+    "true and false": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("True", "False")),
+        "unknown choice: 'False', 'True'", {"choices": {"true": "left", "false": "right"}}),
+    "words of a language": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("links", "rechts")),
+        "unknown choice: 'links', 'rechts'", {"choices": {"links": "left", "rechts": "right"}}),
+    "probabilities": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, ["1.0", "0.0", "1.0", "0"]),
+        "'choice' is 0 or 1", {"choices": "probability"}),
+    "percentages": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, ["100", "0", "100", "0"]),
+        "holds numbers from 0 to 100, none below 0", {"choices": "percent"}),
+    "percentages with their sign": (
+        table("annotator,left,right,choice", WHO, LEFT, RIGHT, ["100%", "0 %", "100%", "0%"]),
+        "unknown choice", {"choices": "percent"}),
+    "a score beside the verdict": (
+        table("annotator,model_a,model_b,score,better_one", WHO, LEFT, RIGHT, list("3152"),
+              coded("A", "B")),
+        "unknown choice: '1', '2', '3', '5'", {"choice": "better_one"}),
+    "scores of both teams": (
+        table("judge,home_team,away_team,home_goals,away_goals", WHO, LEFT, RIGHT,
+              ["2", "0", "10", "0"], ["1", "1", "9", "3"]),
+        "--scores home_goals,away_goals", {"scores": ("home_goals", "away_goals")}),
+    "two columns that may be the verdict": (
+        table("judge,item_a,item_b,result,label", WHO, LEFT, RIGHT, coded("A", "B"), ["q"] * 4),
+        "'result', 'label' may all be the verdict", {"choice": "result"}),
+    "time stamps": (
+        table("annotator,left,right,choice,who_won", WHO, LEFT, RIGHT,
+              ["1700000000", "1700000100", "1700000200", "1700000300"], WINNER),
+        "which are no verdicts", {"choice": "who_won"}),
+    "dates": (
+        table("annotator,left,right,choice,who_won", WHO, LEFT, RIGHT, ["2024-01-05"] * 4, WINNER),
+        "unknown choice: '2024-01-05'", {"choice": "who_won"}),
+    "a confidence": (
+        table("annotator,left,right,choice,who_won", WHO, LEFT, RIGHT,
+              ["0.9", "0.55", "0.7", "0.8"], WINNER),
+        "none below 0", {"choice": "who_won"}),
+    "ratings of one to five": (
+        table("annotator,left,right,preference,who_won", WHO, LEFT, RIGHT, list("4315"), WINNER),
+        "holds numbers from 1 to 5, none below 0", {"choice": "who_won"}),
+    "columns nobody knows": (
+        table("who,thing,other,who_won", WHO, LEFT, RIGHT, WINNER), "not votes in any known shape",
+        {"annotator": "who", "left": "thing", "right": "other", "choice": "who_won"}),
+    "no verdict at all": (
+        table("annotator,left,right,seconds", WHO, LEFT, RIGHT, list("1234")),
+        "no column is called as the verdict", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused_and_the_remedy_reads_it_right(tmp_path: Path, name: str) -> None:
+    text, words, remedy = REFUSED[name]
+    path = tmp_path / "votes.csv"
+    path.write_text(text)
+    with pytest.raises(VoteError) as caught:
+        read_votes(path)
+    assert words in str(caught.value)
+    assert caught.value.remedy
+    assert caught.value.expected
+    if remedy:
+        assert_same_votes(read_votes(path, **remedy), EXPECTED)
+
+
+def test_ids_of_winners_are_read_as_winners(tmp_path: Path) -> None:
+    number = {"x": 17, "y": 4, "z": 230}
+    frame = pd.DataFrame({
+        "annotator": WHO, "left": [number[x] for x in LEFT], "right": [number[x] for x in RIGHT],
+        "Winner ID": [number[x] for x in WINNER],
+    })  # fmt: skip
+    expected = Votes.from_arrays(WHO, frame["left"], frame["right"], CHOICE)
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    for source in (path, frame, frame.astype({"Winner ID": float})):
+        votes = read_votes(source)
+        assert_same_votes(votes, expected)
+        assert "Winner ID names the winner" in votes.origin["read_as"]
+
+
+def test_ids_that_may_be_first_and_second_are_not_guessed(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,winner\na,1,2,1\na,2,1,1\nb,2,1,2\n")
+    with pytest.raises(VoteError, match="names of items and may also be sides; in 2 votes") as e:
+        read_votes(path)
+    assert "--choices names" in str(e.value)
+    named = read_votes(path, choices="names")
+    assert_same_votes(named, Votes.from_arrays(["a", "a", "b"], [1, 2, 2], [2, 1, 1], [1, -1, 1]))
+    sided = read_votes(path, choices={1: "left", 2: "right"})
+    assert_same_votes(sided, Votes.from_arrays(["a", "a", "b"], [1, 2, 2], [2, 1, 1], [1, 1, -1]))
+
+
+def test_items_called_a_and_b_always_on_their_own_side_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,choice\nu,A,B,A\nv,A,B,B\n")
+    votes = read_votes(path)
+    assert_same_votes(votes, Votes.from_arrays(["u", "v"], ["A", "A"], ["B", "B"], [1, -1]))
+
+
+def test_ids_as_low_as_the_codes_of_choices_are_no_winners(tmp_path: Path) -> None:
+    """Items 0 to 3, and 1, -1 and 0 for left, right and tie."""
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,choice\na,1,2,1\na,3,0,-1\na,0,1,0\na,2,3,1\n")
+    votes = read_votes(path)
+    assert votes.origin["ties"] == 1
+    assert_same_votes(
+        votes, Votes.from_arrays(["a"] * 4, [1, 3, 0, 2], [2, 0, 1, 3], [1, -1, 0, 1])
+    )
+
+
+def test_a_winner_that_is_neither_item_is_named_with_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator,left,right,winner\na,x,y,x\na,y,z,z\na,x,z,w\n")
+    with pytest.raises(VoteError, match="names neither of the two items: 'w'") as caught:
+        read_votes(path)
+    assert caught.value.rows == (3,)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "votes.csv"
+    text = table("annotator\tleft\tright\tchoice", WHO, LEFT, RIGHT, coded("1", "-1"),
+                 separator="\t").replace("ann\t", "Zoë\t")  # fmt: skip
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path.write_bytes((mark + text).encode(encoding))
+    assert read_votes(path).annotators.tolist() == ["Zoë", "bob"]
+
+
+def test_names_with_commas_and_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text('annotator,left,right,choice\nu,"Smith, J.","O""Neil",1\nv,a,"Smith, J.",-1\n')
+    assert read_votes(path).items.tolist() == ['O"Neil', "Smith, J.", "a"]
+
+
+def test_decimal_commas_are_refused_with_the_place(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("annotator;left;right;choice;weight\nu;x;y;1;0,5\nu;y;x;-1;1\n")
+    with pytest.raises(VoteError, match="weight that is missing") as caught:
+        read_votes(path)
+    assert caught.value.rows == (1,)
+    assert "decimal point" in str(caught.value)
+
+
+ZIP, OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+
+
+@pytest.mark.parametrize(
+    ("name", "head"), [("votes.xlsx", ZIP), ("votes.zip", ZIP), ("votes.xls", OLD_OFFICE)]
+)
+def test_spreadsheets_are_refused_with_the_remedy(tmp_path: Path, name: str, head: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(head + bytes(range(200)))
+    with pytest.raises(VoteError, match="CSV") as caught:
+        read_votes(path)
+    assert "save" in str(caught.value.remedy) or "unpack" in str(caught.value.remedy)
