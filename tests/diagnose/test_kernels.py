@@ -13,14 +13,13 @@ import pytest
 
 from prefpath import Votes, simulate_crowd
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.flips import flip_shard
-from prefpath.diagnose.resample import (
+from prefpath.diagnose.taste import (
     AS_LARGE,
     DRAWN,
     N_REPORTED,
     OBSERVED,
-    VARIANCE,
     NullModel,
+    Sequential,
     log_chance_shard,
     taste_shard,
 )
@@ -32,9 +31,9 @@ N_DRAWS, ENOUGH = 150, 12
 class Stream:
     """splitmix64 in Python's integers."""
 
-    def __init__(self, seed: int, u: int) -> None:
+    def __init__(self, seed: int, word: int) -> None:
         self.state = seed
-        self.state = self.word() ^ ((u + 1) * 0x94D049BB133111EB % WORD)
+        self.state = self.word() ^ ((word + 1) * 0x94D049BB133111EB % WORD)
         self.state = self.word()
 
     def word(self) -> int:
@@ -74,43 +73,32 @@ def taste_size(ballots, cells, residual, null) -> float:
     return float(pull @ pull)
 
 
-def reference_taste(ballots, null, u, shaken, seed) -> tuple[float, int, int]:
-    cells = slice(ballots.design.cells[u], ballots.design.cells[u + 1])
-    items = ballots.design.seen_item[ballots.design.seen[u] : ballots.design.seen[u + 1]]
+def reference_taste(ballots, null, u, moved, seed) -> tuple[float, int, int]:
+    """Cells, and the items' errors, are drawn in the order of `draw_order`."""
+    start, end = ballots.design.cells[u], ballots.design.cells[u + 1]
+    cells, order = slice(start, end), ballots.draw_order
+    in_turn = order.cell[start:end]
+    turned = order.turned[in_turn] == 1
+    first = np.where(turned, ballots.right[in_turn], ballots.left[in_turn])
+    second = np.where(turned, ballots.left[in_turn], ballots.right[in_turn])
+    items = list(dict.fromkeys(np.column_stack((first, second)).ravel().tolist()))
     expected = (null.trials * null.p)[cells]
     observed = taste_size(ballots, cells, null.wins[cells] - expected, null)
-    stream, drawn, as_large = Stream(seed, u), 0, 0
+    stream, drawn, as_large = Stream(seed, int(order.word[u])), 0, 0
     while drawn < N_DRAWS and as_large < ENOUGH:
         shift = np.zeros(ballots.votes.n_items)
-        if shaken:
+        if moved:
             shift[items] = [null.score_error[item] * stream.normal() for item in items]
-        wins = [
-            stream.binomial(n, p) for n, p in zip(null.trials[cells], null.p[cells], strict=True)
-        ]
-        moved = shift[ballots.left[cells]] - shift[ballots.right[cells]]
-        residual = np.array(wins) - expected - (null.trials * null.slope)[cells] * moved
+        wins = np.zeros(end - start)
+        for c, around in zip(in_turn, turned, strict=True):
+            n, p = null.trials[c], null.p[c]
+            won = stream.binomial(n, 1.0 - p if around else p)
+            wins[c - start] = n - won if around else won
+        apart = shift[ballots.left[cells]] - shift[ballots.right[cells]]
+        residual = wins - expected - (null.trials * null.slope)[cells] * apart
         as_large += taste_size(ballots, cells, residual, null) >= observed * (1 - 1e-9)
         drawn += 1
     return observed, drawn, as_large
-
-
-def reference_flips(ballots, null, u, seed) -> tuple[float, float, int, int]:
-    cells = np.arange(ballots.design.cells[u], ballots.design.cells[u + 1])
-    cells = cells[ballots.design.position[cells] == 1]
-    won, lost = null.wins[cells], (null.trials - null.wins)[cells]
-    p = null.p[cells]
-    observed = float(np.sum(won * (1 - p) - lost * p))
-    squares = float(np.sum(won * (1 - p) ** 2 + lost * p**2))
-    fourths = float(np.sum(won * (1 - p) ** 4 + lost * p**4))
-    stream, drawn, as_large = Stream(seed, u), 0, 0
-    while squares**2 < 15 * fourths and drawn < N_DRAWS and as_large < ENOUGH:
-        total = 0.0
-        for w, n, chance in zip(won, lost, p, strict=True):
-            total += (2 * stream.binomial(w, 0.5) - w) * (1 - chance)
-            total -= (2 * stream.binomial(n, 0.5) - n) * chance
-        drawn += 1
-        as_large += abs(total) >= abs(observed) * (1 - 1e-9)
-    return observed, squares, drawn, as_large
 
 
 def make_ballots(*, loss: str, repeated: bool, with_features: bool) -> Ballots:
@@ -149,27 +137,16 @@ def tested(request) -> tuple[Ballots, NullModel]:
     return ballots, NullModel(ballots.trials, ballots.wins, p, ballots.slope(margin), error)
 
 
-@pytest.mark.parametrize("shaken", [False, True])
-def test_taste_kernel_is_the_plain_reference(tested, shaken):
+@pytest.mark.parametrize("moved", [False, True])
+def test_taste_kernel_is_the_plain_reference(tested, moved):
     ballots, null = tested
     report = np.zeros((25, N_REPORTED))
-    outside = np.full(25, shaken)
-    who = np.arange(25)
-    taste_shard(who, ballots.design, null, outside, np.uint64(5), N_DRAWS, ENOUGH, report)
+    who, how = np.arange(25), Sequential(np.uint64(5), N_DRAWS, ENOUGH)
+    order = ballots.draw_order
+    taste_shard(who, ballots.design, null, np.full(25, moved), order, how, report)
     for u in who.tolist():
-        observed, drawn, as_large = reference_taste(ballots, null, u, shaken, 5)
+        observed, drawn, as_large = reference_taste(ballots, null, u, moved, 5)
         assert report[u, OBSERVED] == pytest.approx(observed, rel=1e-9, abs=1e-9)
-        assert (report[u, DRAWN], report[u, AS_LARGE]) == (drawn, as_large)
-
-
-def test_flip_kernel_is_the_plain_reference(tested):
-    ballots, null = tested
-    report = np.zeros((25, N_REPORTED))
-    flip_shard(np.arange(25), ballots.design, null, np.uint64(6), N_DRAWS, ENOUGH, report)
-    for u in range(25):
-        observed, squares, drawn, as_large = reference_flips(ballots, null, u, 6)
-        assert report[u, OBSERVED] == pytest.approx(observed, rel=1e-9, abs=1e-9)
-        assert report[u, VARIANCE] == pytest.approx(squares)
         assert (report[u, DRAWN], report[u, AS_LARGE]) == (drawn, as_large)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
+from prefpath.diagnose.canonical import DrawOrder, draw_order
 from prefpath.errors import VoteError
 from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.losses import THURSTONE_MOSTELLER, Loss, as_loss
@@ -120,6 +121,11 @@ class Ballots:
     def sided(self) -> Floats:
         """Decisive votes of each annotator whose sides are known and matter."""
         return self.sum_by_annotator(self.trials * self.design.position)
+
+    @cached_property
+    def draw_order(self) -> DrawOrder:
+        """In which order draws are handed out: by what was voted, not by labels or rows."""
+        return draw_order(self.design, self.left, self.right, self.trials, self.wins)
 
     def probability(self, margin: Floats) -> Floats:
         """Probability that the left item is chosen."""

@@ -1,4 +1,4 @@
-"""Who leans and who deviates: tests of every annotator, at a target false-discovery rate."""
+"""Who leans, deviates or attends otherwise: tests of everybody, at a false-discovery rate."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from prefpath.diagnose.attention import Attention, measure_attention
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.lean import estimate_leans
 from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, soften
 from prefpath.diagnose.pvalues import Draws, lean_p_values, taste_p_values
+from prefpath.diagnose.without_own import CommonMargins, margins_without_own
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
@@ -19,6 +21,8 @@ from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, Labels
 
 Null = Literal["model", "empirical"]
+Effect = Literal["position_bias", "deviation", "attention"]
+EFFECTS: tuple[Effect, ...] = ("position_bias", "deviation", "attention")
 
 LEAST_VOTES = 5
 # Deviants pull the common score; those found are taken out of it and everybody is tested
@@ -26,6 +30,9 @@ LEAST_VOTES = 5
 _MOST_ROUNDS = 3
 _LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else saw an item
 _FEWEST_FOR_EMPIRICAL = 50
+# Whoever may lean has the lean estimated beside the slope; a lean that is not there costs power.
+_MAY_LEAN = 0.1
+_BARELY_ATTENDS = 0.5  # slope below which someone named pulls the scores more than they inform
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,26 +41,35 @@ class Discoveries:
 
     Attributes
     ----------
-    p_lean, p_taste : array (n_annotators,)
-        P-values; not a number where too few votes allow no test.
-    leaning, deviating : array of bool (n_annotators,)
+    p_lean, p_taste, p_attention : array (n_annotators,)
+        P-values of no lean, of no taste of one's own, of seeing as sharply as the crowd; not a
+        number where too few votes allow no test.
+    leaning, deviating, unlike_in_attention : array of bool (n_annotators,)
         Named by Benjamini and Hochberg's rule, each list at rate `q`.
+    attention : Attention
+        Slope of each annotator's choices on the common scores, with interval.
     consensus : Consensus
         Common scores from those who follow them.
+    margins : CommonMargins
+        The same as each annotator is compared with them: without their own votes.
     set_aside : array of bool (n_annotators,)
         Whose votes the common scores were fitted without.
     null_shift, null_scale : dict
-        For "lean" and "taste": centre and spread of the normal scores of the p-values among
-        the bulk of annotators; 0 and 1 where the common model holds. Larger: everybody
-        deviates a little (see `null="empirical"`).
+        For "lean", "taste" and "attention": centre and spread of the normal scores of the
+        p-values among the bulk of annotators; 0 and 1 where the common model holds. Larger:
+        everybody deviates a little (see `null="empirical"`).
     """
 
     annotators: Labels
     p_lean: Floats
     p_taste: Floats
+    p_attention: Floats
     leaning: BoolArray
     deviating: BoolArray
+    unlike_in_attention: BoolArray
+    attention: Attention
     consensus: Consensus
+    margins: CommonMargins
     set_aside: BoolArray
     q: float
     null: Null
@@ -63,16 +79,40 @@ class Discoveries:
     @property
     def who_leans(self) -> Labels:
         """Labels of those named as leaning, the clearest first."""
-        return self._named(self.leaning, self.p_lean)
+        return self.who("position_bias")
 
     @property
     def who_deviates(self) -> Labels:
         """Labels of those named as deviating, the clearest first."""
-        return self._named(self.deviating, self.p_taste)
+        return self.who("deviation")
 
-    def _named(self, chosen: BoolArray, p: Floats) -> Labels:
-        found = np.flatnonzero(chosen)
-        return self.annotators[found[np.argsort(p[found], kind="stable")]]
+    def who(self, kind: Effect) -> Labels:
+        """Labels of those named for one kind of effect, the clearest first."""
+        found = np.flatnonzero(self.named(kind))
+        return self.annotators[found[np.argsort(self.p(kind)[found], kind="stable")]]
+
+    def p(self, kind: Effect) -> Floats:
+        """P-values of one kind of effect."""
+        _check_kind(kind)
+        return {
+            "position_bias": self.p_lean,
+            "deviation": self.p_taste,
+            "attention": self.p_attention,
+        }[kind]
+
+    def named(self, kind: Effect) -> BoolArray:
+        """Who is named for one kind of effect."""
+        _check_kind(kind)
+        return {
+            "position_bias": self.leaning,
+            "deviation": self.deviating,
+            "attention": self.unlike_in_attention,
+        }[kind]
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in EFFECTS:
+        raise SettingError(f"kind is {kind!r}", expected=" or ".join(repr(k) for k in EFFECTS))
 
 
 def discover(
@@ -89,14 +129,15 @@ def discover(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Discoveries:
-    """Name those who lean to a side and those with a taste of their own.
+    """Name those who lean to a side, have a taste of their own, or attend otherwise.
 
-    Both are score tests at the common model. Lean: the sum of an annotator's residuals, against
+    All are score tests at the common model. Lean: the sum of an annotator's residuals, against
     the same sum with the sides of every vote swapped at random. Taste: the squared norm of the
     score in their deviation, with their lean profiled out, against choices drawn again from
-    the common model for their own comparisons. Each list is cut by Benjamini and Hochberg at
-    rate `q`. Those named are taken out of the common scores and everybody is tested again
-    until the lists settle.
+    the common model for their own comparisons. Attention: the slope on the common score
+    differences, fitted without their own votes, against all outcomes of their comparisons. Each
+    list is cut by Benjamini and Hochberg at rate `q`. Those named are taken out of the common
+    scores and everybody is tested again until the lists settle.
 
     Parameters
     ----------
@@ -121,7 +162,8 @@ def discover(
 
     References
     ----------
-    Benjamini, Hochberg (1995): Controlling the false discovery rate. le Cessie, van Houwelingen
+    Benjamini, Hochberg (1995): Controlling the false discovery rate. Lugannani, Rice (1980):
+    Saddlepoint approximation for the distribution of the sum. le Cessie, van Houwelingen
     (1995): Testing the fit of a regression model via score tests in random effects models.
     Besag, Clifford (1991): Sequential Monte Carlo p-values. Efron (2004): Large-scale
     simultaneous hypothesis testing: the choice of a null hypothesis.
@@ -168,19 +210,24 @@ def discover_in(
     who = _Tested(lean=tested & (ballots.sided > 0) & position_bias, taste=tested)
     common = CommonModel(ballots, common_position=common_position)
     consensus, aside = _settle(ballots, common, who, how.q, how.draws)
-    p_lean, p_taste = _test(ballots, consensus, aside, who, how.draws)
-    shift, scale = {}, {}
-    judged = {}
-    for name, p in (("lean", p_lean), ("taste", p_taste)):
+    margins = margins_without_own(ballots, common, consensus, aside, n_threads=how.draws.n_threads)
+    found = _test(ballots, _Common(consensus, margins, aside), who, how.draws, interval=True)
+    judged, named, shift, scale = {}, {}, {}, {}
+    for name, p in found.p.items():
         softer, shift[name], scale[name] = soften(p)
         judged[name] = softer if how.null == "empirical" else p
+        named[name] = benjamini_hochberg(judged[name], how.q)
     return Discoveries(
         annotators=ballots.votes.annotators,
         p_lean=judged["lean"],
         p_taste=judged["taste"],
-        leaning=benjamini_hochberg(judged["lean"], how.q),
-        deviating=benjamini_hochberg(judged["taste"], how.q),
+        p_attention=judged["attention"],
+        leaning=named["lean"],
+        deviating=named["taste"],
+        unlike_in_attention=named["attention"],
+        attention=found.attention,
         consensus=consensus,
+        margins=margins,
         set_aside=aside,
         q=how.q,
         null=how.null,
@@ -196,6 +243,22 @@ class _Tested(NamedTuple):
     taste: BoolArray
 
 
+class _Common(NamedTuple):
+    """The common model, and who was set aside for it."""
+
+    consensus: Consensus
+    margins: CommonMargins
+    aside: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """P-values of the three tests, and the slopes."""
+
+    p: dict[str, Floats]
+    attention: Attention
+
+
 def _settle(
     ballots: Ballots, common: CommonModel, tested: _Tested, q: float, draws: Draws
 ) -> tuple[Consensus, BoolArray]:
@@ -203,14 +266,25 @@ def _settle(
     aside = np.zeros(ballots.n_annotators, dtype=bool)
     consensus = common.fit()
     for _ in range(_MOST_ROUNDS):
-        p_lean, p_taste = _test(ballots, consensus, aside, tested, draws.quick())
-        named = benjamini_hochberg(p_lean, q) | benjamini_hochberg(p_taste, q)
-        named = _at_most_half(named, np.fmin(p_lean, p_taste), ballots.decisive)
+        margins = margins_without_own(
+            ballots, common, consensus, aside, refit=False, n_threads=draws.n_threads
+        )
+        found = _test(ballots, _Common(consensus, margins, aside), tested, draws.quick())
+        named = _pulls_the_scores(found, q)
+        smallest = np.fmin(np.fmin(found.p["lean"], found.p["taste"]), found.p["attention"])
+        named = _at_most_half(named, smallest, ballots.decisive)
         if (named == aside).all():
             break
         aside = named
         consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
     return consensus, aside
+
+
+def _pulls_the_scores(found: _Found, q: float) -> BoolArray:
+    """Who is named, but for those who see sharply: their votes say most about the scores."""
+    barely = found.attention.first_step < _BARELY_ATTENDS
+    named = {name: benjamini_hochberg(p, q) for name, p in found.p.items()}
+    return named["lean"] | named["taste"] | (named["attention"] & barely)
 
 
 def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
@@ -224,16 +298,29 @@ def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
 
 
 def _test(
-    ballots: Ballots, consensus: Consensus, aside: BoolArray, tested: _Tested, draws: Draws
-) -> tuple[Floats, Floats]:
-    """P-values of lean and of taste against a common model."""
+    ballots: Ballots, common: _Common, tested: _Tested, draws: Draws, *, interval: bool = False
+) -> _Found:
+    """P-values of lean, taste and attention against a common model."""
+    consensus = common.consensus
     plain = ballots.margin(consensus.scores)
     offset = ballots.add_lean(plain, consensus.position)
-    p_lean = lean_p_values(ballots, offset, tested.lean, draws)
+    p_lean = lean_p_values(ballots, offset, tested.lean, draws.n_threads)
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.add_lean(plain, own)
-    p_taste = taste_p_values(ballots, margin, consensus.score_error, aside, tested.taste, draws)
-    return p_lean, p_taste
+    p_taste = taste_p_values(
+        ballots, margin, consensus.score_error, common.aside, tested.taste, draws
+    )
+    attention = measure_attention(
+        ballots,
+        common.margins,
+        tested.taste,
+        own_lean=np.nan_to_num(p_lean, nan=1.0) <= _MAY_LEAN,
+        common_lean=consensus.position,
+        interval=interval,
+        n_threads=draws.n_threads,
+    )
+    p = {"lean": p_lean, "taste": p_taste, "attention": attention.p}
+    return _Found(p, attention)
 
 
 def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:

@@ -78,7 +78,7 @@ def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _one_slope_and_bend(
+def one_slope_and_information(
     margin: float, wins: float, losses: float, probit: bool
 ) -> tuple[float, float]:
     """Derivative of a comparison's log-likelihood in the margin, and its expected curvature."""
@@ -93,24 +93,24 @@ def _one_slope_and_bend(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _slope_and_bend(
+def _slope_and_information(
     u: int, lean: float, design: Design, ballots: _Counts, probit: bool
 ) -> tuple[float, float]:
     """Derivative of u's log-likelihood in the lean, and its expected curvature."""
-    slope, bend = _one_slope_and_bend(lean, _HALF_CLICK, _HALF_CLICK, probit)
+    slope, information = one_slope_and_information(lean, _HALF_CLICK, _HALF_CLICK, probit)
     for c in range(design.cells[u], design.cells[u + 1]):
         if design.position[c]:
             wins = ballots.wins[c]
-            more, tighter = _one_slope_and_bend(
+            gradient, more = one_slope_and_information(
                 ballots.offset[c] + lean, wins, ballots.trials[c] - wins, probit
             )
-            slope += more
-            bend += tighter
-    return slope, bend
+            slope += gradient
+            information += more
+    return slope, information
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> float:
+def one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> float:
     p, q = _probabilities(margin, probit)
     # Whoever always or never won asks for one logarithm only: that is nearly every comparison.
     total = wins * math.log(max(p, _TINY)) if wins > 0.0 else 0.0
@@ -119,11 +119,11 @@ def _one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _log_likelihood(u: int, lean: float, design: Design, ballots: _Counts, probit: bool) -> float:
-    total = _one_likelihood(lean, _HALF_CLICK, _HALF_CLICK, probit)
+    total = one_likelihood(lean, _HALF_CLICK, _HALF_CLICK, probit)
     for c in range(design.cells[u], design.cells[u + 1]):
         if design.position[c]:
             wins = ballots.wins[c]
-            total += _one_likelihood(
+            total += one_likelihood(
                 ballots.offset[c] + lean, wins, ballots.trials[c] - wins, probit
             )
     return total
@@ -135,12 +135,12 @@ def _best_lean(u: int, design: Design, ballots: _Counts, probit: bool) -> float:
     low, high, lean = -_FARTHEST, _FARTHEST, 0.0
     tolerance = _TOLERANCE if probit else _NEWTON_TOLERANCE
     for _ in range(_MOST_STEPS):
-        slope, bend = _slope_and_bend(u, lean, design, ballots, probit)
+        slope, information = _slope_and_information(u, lean, design, ballots, probit)
         if slope > 0.0:
             low = lean
         else:
             high = lean
-        step = slope / max(bend, _TINY)
+        step = slope / max(information, _TINY)
         lean += step
         if abs(step) < tolerance:
             break
@@ -158,12 +158,12 @@ def _interval_end(
     It is concave, so Newton's method overshoots at most once and then walks in from outside.
     """
     floor = _log_likelihood(u, best, design, ballots, probit) - 0.5 * _CHI_SQUARE_95
-    _, bend = _slope_and_bend(u, best, design, ballots, probit)
-    end = best + side * math.sqrt(_CHI_SQUARE_95 / max(bend, _TINY))
+    _, information = _slope_and_information(u, best, design, ballots, probit)
+    end = best + side * math.sqrt(_CHI_SQUARE_95 / max(information, _TINY))
     for _ in range(_MOST_STEPS):
         end = min(max(end, -_FARTHEST), _FARTHEST)
         excess = _log_likelihood(u, end, design, ballots, probit) - floor
-        slope, _ = _slope_and_bend(u, end, design, ballots, probit)
+        slope, _ = _slope_and_information(u, end, design, ballots, probit)
         if slope == 0.0:
             break
         end -= excess / slope

@@ -6,20 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import norm
 
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.flips import flip_shard
-from prefpath.diagnose.resample import (
+from prefpath.diagnose.lean_test import lean_shard
+from prefpath.diagnose.taste import (
     AS_LARGE,
     DRAWN,
     EXCESS,
     N_REPORTED,
     OBSERVED,
-    SMALLEST,
     TENTH,
-    VARIANCE,
     NullModel,
+    Sequential,
     log_chance_shard,
     taste_shard,
 )
@@ -64,42 +62,33 @@ def taste_p_values(
     p = ballots.probability(margin)
     slope = ballots.slope_at(margin, p)
     model = NullModel(ballots.trials, ballots.wins, p, slope, score_error)
-    seed = np.uint64(draws.seed)
+    how = Sequential(np.uint64(draws.seed), draws.n_draws, draws.enough)
+    order = ballots.draw_order
 
     def one_shard(who: Ints) -> None:
-        taste_shard(who, ballots.design, model, outside, seed, draws.n_draws, draws.enough, report)
+        taste_shard(who, ballots.design, model, outside, order, how, report)
 
-    _over_shards(one_shard, ballots, tested, draws.n_threads)
+    over_shards(one_shard, ballots, tested, draws.n_threads)
     rare = tested & (report[:, AS_LARGE] < min(_HARDLY, draws.enough))
     tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, model, rare))
     return _drawn_or_tail(report, tail, tested, draws.enough)
 
 
-def lean_p_values(ballots: Ballots, offset: Floats, tested: BoolArray, draws: Draws) -> Floats:
-    """P-value of each annotator's lean under sides swapped at random.
-
-    Where many votes share in the sum, or fewer than 10 draws were as large, the tail is the
-    normal one (that of a sum of independently signed terms is lighter), and never below the
-    probability that all votes lean one way.
-    """
-    report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
+def lean_p_values(
+    ballots: Ballots, offset: Floats, tested: BoolArray, n_threads: int | None = None
+) -> Floats:
+    """P-value of each annotator's lean under sides swapped at random; nothing is drawn."""
+    result: Floats = np.full(ballots.n_annotators, np.nan)
     nothing: Floats = np.zeros(0)
     p = ballots.probability(offset)
     model = NullModel(ballots.trials, ballots.wins, p, nothing, nothing)
-    seed = np.uint64(draws.seed) ^ np.uint64(0x5DEECE66D)
-
-    def one_shard(who: Ints) -> None:
-        flip_shard(who, ballots.design, model, seed, draws.n_draws, draws.enough, report)
-
-    _over_shards(one_shard, ballots, tested, draws.n_threads)
-    spread = np.sqrt(np.fmax(report[:, VARIANCE], 1e-300))
-    beyond = np.fmax(np.abs(report[:, OBSERVED]) - report[:, SMALLEST], 0.0)  # continuity
-    normal = 2.0 * norm.sf(beyond / spread)
-    all_one_way = np.exp2(1.0 - np.fmin(ballots.sided, 1_000.0))
-    return _drawn_or_tail(report, np.fmax(normal, all_one_way), tested, draws.enough)
+    over_shards(
+        lambda who: lean_shard(who, ballots.design, model, result), ballots, tested, n_threads
+    )
+    return result
 
 
-def _over_shards(
+def over_shards(
     one_shard: Callable[[Ints], None], ballots: Ballots, tested: BoolArray, n_threads: int | None
 ) -> None:
     """Run a kernel on the annotators to be tested, in shards."""

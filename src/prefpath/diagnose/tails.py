@@ -1,0 +1,131 @@
+"""Tail probabilities of sums of independent two-valued terms, without random numbers.
+
+A score statistic of one annotator is such a sum: every vote adds one of two values. Few votes
+are added up over all outcomes, many by a saddlepoint, which keeps its relative accuracy far out
+in the tail where a normal approximation does not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Floats
+
+EXACT_UP_TO = 10  # votes whose 2^10 outcomes are added up
+_MOST_STEPS = 40
+_MIDDLE = 1.0  # in standard deviations: within, the two-sided p-value is as good as normal
+_ROUNDING = 1e-9
+_FARTHEST = 700.0  # exp overflows beyond
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def upper_normal(z: float) -> float:
+    """Probability that a standard normal exceeds z."""
+    return 0.5 * math.erfc(z * 0.7071067811865476)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed: float) -> float:
+    """P-value of `observed` for `sum step (wins - trials p)` plus a normal of variance `extra`.
+
+    The probability that the sum is as far from its mean, on either side. `wins` are binomial.
+    """
+    beyond = abs(observed)
+    if extra == 0.0 and trials.sum() <= EXACT_UP_TO:
+        return _by_outcomes(step, trials, p, beyond)
+    variance, smallest = extra, np.inf
+    for c in range(len(p)):
+        variance += trials[c] * step[c] * step[c] * p[c] * (1.0 - p[c])
+        if step[c] != 0.0:
+            smallest = min(smallest, abs(step[c]))
+    if variance <= 0.0:
+        return 1.0
+    if extra == 0.0:  # half a step: on a lattice the observed value itself is in the tail
+        beyond = max(beyond - 0.5 * smallest, 0.0)
+    if beyond <= _MIDDLE * math.sqrt(variance):
+        return 2.0 * upper_normal(beyond / math.sqrt(variance))
+    above = _tail_by_saddlepoint(step, trials, p, extra, 1.0, beyond)
+    return min(1.0, above + _tail_by_saddlepoint(step, trials, p, extra, -1.0, beyond))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> float:
+    """Every outcome of a few votes, one vote after another."""
+    total, chance = np.zeros(1), np.ones(1)
+    for c in range(len(p)):
+        for _ in range(int(trials[c])):
+            won, lost = step[c] * (1.0 - p[c]), -step[c] * p[c]
+            total = np.concatenate((total + won, total + lost))
+            chance = np.concatenate((chance * p[c], chance * (1.0 - p[c])))
+    tail = 0.0
+    for k in range(len(total)):
+        if abs(total[k]) >= beyond - _ROUNDING * (1.0 + beyond):
+            tail += chance[k]
+    return min(tail, 1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tail_by_saddlepoint(
+    step: Floats, trials: Floats, p: Floats, extra: float, sign: float, beyond: float
+) -> float:
+    """Lugannani and Rice's formula for the upper tail of `sign` times the sum."""
+    farthest, log_chance = _most_extreme(step, trials, p, sign)
+    if extra == 0.0 and beyond >= farthest * (1.0 - 1e-6):
+        return math.exp(log_chance) if beyond <= farthest * (1.0 + _ROUNDING) else 0.0
+    s, curvature = _tilt_to(step, trials, p, extra, sign, beyond)
+    cumulant = 0.5 * extra * s * s
+    for c in range(len(p)):
+        at = max(min(s * sign * step[c], _FARTHEST), -_FARTHEST)
+        cumulant += trials[c] * (math.log1p(p[c] * math.expm1(at)) - at * p[c])
+    depth = 2.0 * (s * beyond - cumulant)
+    if not depth > 0.0 or not curvature > 0.0:
+        return 0.5
+    w, u = math.sqrt(depth), s * math.sqrt(curvature)
+    tail = upper_normal(w) + 0.3989422804014327 * math.exp(-0.5 * depth) * (1.0 / u - 1.0 / w)
+    floor = math.exp(log_chance) if extra == 0.0 else 0.0
+    return max(min(tail, 1.0), floor)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _most_extreme(step: Floats, trials: Floats, p: Floats, sign: float) -> tuple[float, float]:
+    """The largest value the sum can take, and the log of its probability."""
+    farthest, log_chance = 0.0, 0.0
+    for c in range(len(p)):
+        if step[c] == 0.0:
+            continue
+        wins = sign * step[c] > 0.0
+        chance = p[c] if wins else 1.0 - p[c]
+        farthest += trials[c] * abs(step[c]) * (1.0 - chance)
+        log_chance += trials[c] * math.log(max(chance, 1e-300))
+    return farthest, log_chance
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tilt_to(
+    step: Floats, trials: Floats, p: Floats, extra: float, sign: float, beyond: float
+) -> tuple[float, float]:
+    """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket."""
+    low, high, s = 0.0, np.inf, 0.0
+    curvature = 0.0
+    for _ in range(_MOST_STEPS):
+        mean, curvature = extra * s, extra
+        for c in range(len(p)):
+            x = sign * step[c]
+            grown = p[c] * math.exp(min(s * x, _FARTHEST))
+            tilted = grown / (1.0 - p[c] + grown)
+            mean += trials[c] * x * (tilted - p[c])
+            curvature += trials[c] * x * x * tilted * (1.0 - tilted)
+        if mean < beyond:
+            low = s
+        else:
+            high = s
+        move = (beyond - mean) / max(curvature, 1e-300)
+        if abs(move) <= 1e-8 * (1.0 + s):
+            break
+        s = s + move
+        if not low < s < high:
+            s = 0.5 * (low + high) if high < np.inf else 2.0 * low + 1.0
+    return s, curvature

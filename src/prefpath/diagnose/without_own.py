@@ -1,0 +1,179 @@
+"""Common scores as they are without an annotator's own votes: what these are measured against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.consensus import CommonModel, Consensus
+from prefpath.diagnose.pvalues import over_shards
+from prefpath.diagnose.taste import NullModel
+from prefpath.model.design import Design, Floats, Ints
+from prefpath.votes.encode import BoolArray
+
+# Whoever has a larger share of all votes is left out by fitting again; at most 50 can have it.
+_HEAVY = 0.02
+_LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else saw an item
+_SMALLEST_VARIANCE = 0.01
+_NEWTON_STEPS = 20
+_SLOPES = (0.25, 4.0)  # beyond these the common scores say next to nothing
+
+
+@dataclass(frozen=True, eq=False)
+class CommonMargins:
+    """What the crowd says of each comparison, the annotator's own votes left out.
+
+    Attributes
+    ----------
+    difference : array (n_cells,)
+        Common score of the left item less that of the right one, shrunk by its reliability and
+        scaled so that those who follow the crowd have slope 1 on it.
+    score_variance : array, one for each item an annotator has seen
+        Variance of the error of its common score.
+    spread : float
+        Standard deviation of the true common scores, estimated.
+    """
+
+    difference: Floats
+    score_variance: Floats
+    spread: float
+
+
+def margins_without_own(
+    ballots: Ballots,
+    common: CommonModel,
+    consensus: Consensus,
+    aside: BoolArray,
+    *,
+    refit: bool = True,
+    n_threads: int | None = None,
+) -> CommonMargins:
+    """Leave every annotator's votes out of the common scores they are compared with.
+
+    By one step of Newton's method with the diagonal of the information (close where items met
+    many others); by fitting again, with `refit`, for those with more than 2 % of all votes.
+    """
+    found = CommonMargins(
+        np.zeros(len(ballots.trials)), np.zeros(ballots.design.seen[-1]), _spread(consensus)
+    )
+    weight = np.where(aside, _LEFT_IN, 1.0)
+    everybody = np.ones(ballots.n_annotators, dtype=bool)
+    _leave_out(ballots, consensus, weight, everybody, found, n_threads)
+    if refit:
+        heavy = ~aside & (ballots.decisive > _HEAVY * ballots.decisive.sum())
+        for u in np.flatnonzero(heavy):
+            others = weight.copy()
+            others[u] = _LEFT_IN
+            alone = np.arange(ballots.n_annotators) == u
+            _leave_out(ballots, common.fit(others), others, alone, found, n_threads)
+        if heavy.any():
+            common.fit(weight)
+    scale = _pooled_slope(ballots, found.difference, consensus.position, ~aside)
+    return CommonMargins(
+        found.difference * scale, found.score_variance * scale**2, found.spread * scale
+    )
+
+
+def _spread(consensus: Consensus) -> float:
+    """Standard deviation of the true scores: the observed one without the errors."""
+    variance = consensus.score_error**2
+    weight = 1.0 / (1.0 + variance) ** 2
+    own = consensus.scores - np.average(consensus.scores, weights=weight)
+    excess = float(np.average(own**2 - variance, weights=weight))
+    return float(np.sqrt(max(excess, _SMALLEST_VARIANCE)))
+
+
+def _leave_out(
+    ballots: Ballots,
+    consensus: Consensus,
+    weight: Floats,
+    chosen: BoolArray,
+    out: CommonMargins,
+    n_threads: int | None,
+) -> None:
+    margin = ballots.margin(consensus.scores, consensus.position)
+    p = ballots.probability(margin)
+    null = NullModel(
+        ballots.trials, ballots.wins, p, ballots.slope_at(margin, p), consensus.score_error
+    )
+    # With features every vote moves every score: those are left as they are.
+    prior = out.spread**-2.0 if ballots.features is None else 0.0
+    scores = consensus.scores
+
+    def one_shard(who: Ints) -> None:
+        _leave_out_shard(who, ballots.design, null, scores, weight, prior, out_arrays)
+
+    out_arrays = (out.difference, out.score_variance)
+    over_shards(one_shard, ballots, chosen, n_threads)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leave_out_shard(
+    who: Ints,
+    design: Design,
+    null: NullModel,
+    scores: Floats,
+    weight: Floats,
+    prior: float,
+    out: tuple[Floats, Floats],
+) -> None:
+    """Posterior mean and variance of each score seen, without u's votes, and differences."""
+    difference, variance = out
+    most = 1
+    for u in who:
+        most = max(most, design.seen[u + 1] - design.seen[u])
+    score, information, own = np.zeros(most), np.zeros(most), np.zeros(most)
+    for u in who:
+        start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
+        _own_part(u, design, null, score[:k], information[:k])
+        for j in range(k):
+            item = design.seen_item[start + j]
+            if prior == 0.0:
+                own[j] = scores[item]
+                continue
+            others = null.score_error[item] ** -2.0 - weight[u] * information[j]
+            others = max(others, 0.0)
+            own[j] = (others * scores[item] - weight[u] * score[j]) / (others + prior)
+            variance[start + j] = 1.0 / (others + prior)
+        for c in range(design.cells[u], design.cells[u + 1]):
+            difference[c] = own[design.left_at[c]] - own[design.right_at[c]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _own_part(u: int, design: Design, null: NullModel, score: Floats, information: Floats) -> None:
+    """u's part of the score and of the information on each common score."""
+    score[:] = 0.0
+    information[:] = 0.0
+    for c in range(design.cells[u], design.cells[u + 1]):
+        left, right = design.left_at[c], design.right_at[c]
+        factor = null.slope[c] / max(null.p[c] * (1.0 - null.p[c]), 1e-12)
+        r = factor * (null.wins[c] - null.trials[c] * null.p[c])
+        score[left] += r
+        score[right] -= r
+        curvature = factor * null.slope[c] * null.trials[c]
+        information[left] += curvature
+        information[right] += curvature
+
+
+def _pooled_slope(
+    ballots: Ballots, difference: Floats, position: float, followers: BoolArray
+) -> float:
+    """Slope of the followers' choices on the margins: 1 where these are calibrated."""
+    chosen = np.repeat(followers, np.diff(ballots.design.cells))
+    d, n, wins = difference[chosen], ballots.trials[chosen], ballots.wins[chosen]
+    offset = ballots.design.position[chosen] * position
+    slope = 1.0
+    for _ in range(_NEWTON_STEPS):
+        margin = slope * d + offset
+        p = np.clip(ballots.probability(margin), 1e-12, 1.0 - 1e-12)
+        bend = ballots.slope_at(margin, p)
+        factor = bend / (p * (1.0 - p))
+        information = float(np.sum(factor * bend * n * d * d))
+        step = float(np.sum(factor * (wins - n * p) * d)) / max(information, 1e-300)
+        slope = float(np.clip(slope + np.clip(step, -0.5, 0.5), *_SLOPES))
+        if abs(step) < 1e-3 * slope:
+            break
+    return slope
