@@ -7,7 +7,7 @@ import pytest
 
 from prefpath import PreferenceModel, SettingError, VoteError, Votes, VoteWarning, simulate_crowd
 from prefpath.diagnose import diagnose
-from prefpath.diagnose.evidence import agreement_with, discordant_share
+from prefpath.diagnose.tastes import agreement_with, discordant_share
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,12 @@ def test_who_entered_first_comes_first(found):
     columns = found.columns()
     when = [
         min(np.inf if t is None else t for t in pair)
-        for pair in zip(columns["deviation_entered"], columns["position_bias_entered"], strict=True)
+        for pair in zip(
+            columns["deviation_entered"],
+            columns["position_bias_entered"],
+            columns["attention_entered"],
+            strict=True,
+        )
     ]
     assert when == sorted(when)
 
@@ -108,11 +113,12 @@ def test_without_sides_nobody_leans():
     assert not columns["biased"].any()
 
 
-def test_one_annotator_gets_a_table_and_no_verdict():
+def test_one_annotator_gets_a_table_and_nobody_to_differ_from():
     votes = Votes.from_arrays(["a"] * 8, list("xyxyxyxy"), list("yxyxyxyx"), [1] * 8)
     with pytest.warns(VoteWarning, match="one annotator"):
         model = PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes)
-    assert diagnose(model).of("a")["verdict"] == "too few votes to tell"
+    about = diagnose(model).of("a")
+    assert about["reason"] == "there is nobody to differ from"
 
 
 def test_bad_questions_are_answered_clearly(model, found):
@@ -139,4 +145,4 @@ def test_someone_whose_lean_explains_every_vote_neither_follows_nor_opposes():
         [*crowd.choice, *[1, 1, 1, 1, 1, 1, 1, -1, -1]],
     )
     found = diagnose(PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes))
-    assert found.attention.p_follows[votes.annotator_code("one pair")] == 0.5
+    assert found.of("one pair")["verdict"] == "inconclusive"

@@ -2,72 +2,167 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from prefpath import PreferenceModel, Votes
-from prefpath.diagnose import VERDICTS, diagnose
-from prefpath.diagnose.verdicts import Evidence, give_verdict
+from prefpath import PreferenceModel, SettingError, Votes, VoteWarning
+from prefpath.diagnose import STANDING_OUT, UNREMARKABLE, VERDICTS, diagnose
+from prefpath.diagnose.reasons import CrowdFacts, give_verdicts
+from prefpath.diagnose.verdicts import Measures
 
-FOLLOWER = Evidence(
-    decisive=100,
-    left=52,
-    right=48,
+CROWD = CrowdFacts(n_annotators=50, least_votes=5)
+
+
+def measures(**values) -> Measures:
+    """Of one annotator."""
+    return Measures(**{name: np.array([value]) for name, value in values.items()})
+
+
+def changed(of: Measures, **values) -> Measures:
+    return replace(of, **{name: np.array([value]) for name, value in values.items()})
+
+
+FOLLOWER = measures(
+    decisive=100.0,
+    left=52.0,
+    right=48.0,
     agreement=0.8,
+    tested=True,
     leans=False,
     deviates=False,
+    unlike=False,
     p_lean=0.7,
     p_taste=0.6,
-    p_follows=1e-9,
-    p_ignores=1e-8,
-    first_if_equal=0.52,
-    first_low=0.42,
-    first_high=0.62,
+    p_attention=0.8,
+    p_no_taste=np.nan,
+    p_own_ranking=np.nan,
+    attention=1.0,
+    attention_low=0.7,
+    attention_high=1.4,
+    lean=0.1,
+    lean_low=-0.4,
+    lean_high=0.6,
+    first=0.52,
+    first_low=0.4,
+    first_high=0.65,
     one_order=False,
 )
-LEANER = replace(FOLLOWER, left=70, right=30, leans=True, p_lean=1e-4, first_if_equal=0.75)
-TASTE = replace(FOLLOWER, deviates=True, p_taste=1e-6, agreement=0.5)
+LEANER = changed(
+    FOLLOWER, left=70.0, right=30.0, leans=True, p_lean=1e-4, lean=1.1, first=0.75, first_low=0.6
+)
+TASTE = changed(FOLLOWER, deviates=True, p_taste=1e-6, p_no_taste=1e-3, p_own_ranking=0.6)
+NOISY = changed(
+    FOLLOWER,
+    unlike=True,
+    p_attention=1e-5,
+    p_no_taste=0.4,
+    p_own_ranking=0.01,
+    attention=0.4,
+    attention_low=0.2,
+    attention_high=0.7,
+)
+RANDOM = changed(NOISY, attention=0.0, attention_low=-0.2, attention_high=0.3)
+CONTRARY = changed(NOISY, attention=-0.8, attention_low=-1.2, attention_high=-0.3)
 
 
 @pytest.mark.parametrize(
-    ("evidence", "word"),
+    ("of", "word"),
     [
         (FOLLOWER, "follows the crowd"),
         (LEANER, "leans left"),
-        (replace(LEANER, first_if_equal=0.2, left=30, right=70), "leans right"),
-        (replace(LEANER, left=90, right=10), "one-sided clicker"),
-        (replace(LEANER, left=89, right=11), "leans left"),
+        (changed(LEANER, lean=-1.1, left=30.0, right=70.0), "leans right"),
+        (changed(LEANER, left=90.0, right=10.0), "one-sided clicker"),
+        (changed(LEANER, left=89.0, right=11.0), "leans left"),
         (TASTE, "own taste"),
-        (replace(TASTE, p_ignores=0.2), "answers at random"),
-        (replace(FOLLOWER, p_follows=0.3, p_ignores=0.5), "too few votes to tell"),
-        (replace(FOLLOWER, p_taste=None, p_lean=None), "too few votes to tell"),
-        # Both: the clearer one, but a one-sided clicker is one, and chance is no taste.
-        (replace(TASTE, leans=True, p_lean=1e-3, left=70, right=30), "own taste"),
-        (replace(TASTE, leans=True, p_lean=1e-9, left=70, right=30), "leans left"),
-        (replace(TASTE, leans=True, p_lean=1e-3, left=96, right=4), "one-sided clicker"),
-        (replace(TASTE, leans=True, p_lean=1e-3, p_ignores=0.4), "leans left"),
+        (NOISY, "noisy"),
+        (RANDOM, "answers at random"),
+        (CONTRARY, "contrary"),
+        (changed(NOISY, attention=2.0, attention_low=1.4, attention_high=3.0), "sharper than the "
+         "crowd"),
+        # A word needs evidence for itself.
+        (changed(RANDOM, p_own_ranking=0.2), "unlike the crowd, unclear why"),
+        (changed(RANDOM, attention_high=0.65), "unlike the crowd, unclear why"),
+        (changed(NOISY, p_own_ranking=0.2), "unlike the crowd, unclear why"),
+        (changed(TASTE, p_no_taste=0.2), "unlike the crowd, unclear why"),
+        (changed(FOLLOWER, attention_low=0.35), "inconclusive"),
+        (changed(FOLLOWER, attention_high=2.3), "inconclusive"),
+        (changed(FOLLOWER, p_taste=0.03), "inconclusive"),
+        (changed(FOLLOWER, lean_high=1.3), "inconclusive"),
+        (changed(FOLLOWER, tested=False), "too few votes to tell"),
+        # Sides are unknown: nothing is asked of a lean.
+        (changed(FOLLOWER, lean=np.nan, lean_low=np.nan, lean_high=np.nan), "follows the crowd"),
+        # Against the crowd is contrary, unless a taste explains it and it is not clear.
+        (changed(CONTRARY, p_no_taste=0.001), "own taste"),
+        (changed(CONTRARY, p_no_taste=0.001, attention_high=-0.6), "contrary"),
+        # Both: the clearer one, but a one-sided clicker is one, and a leaner is not random.
+        (changed(TASTE, leans=True, p_lean=1e-3, left=70.0, right=30.0), "own taste"),
+        (changed(TASTE, leans=True, p_lean=1e-9, lean=1.0), "leans left"),
+        (changed(TASTE, leans=True, p_lean=1e-3, left=96.0, right=4.0), "one-sided clicker"),
+        (changed(RANDOM, leans=True, p_lean=1e-3, lean=1.0), "leans left"),
+        (changed(CONTRARY, leans=True, p_lean=1e-9, lean=1.0), "contrary"),
     ],
-)
-def test_each_rule_gives_its_word(evidence, word):
-    assert give_verdict(evidence).word == word
+)  # fmt: skip
+def test_each_rule_gives_its_word(of, word):
+    assert give_verdicts(of, CROWD)[0].word == word
     assert word in VERDICTS
 
 
-def test_the_second_word_is_in_the_notes():
-    both = replace(TASTE, leans=True, p_lean=1e-3, left=70, right=30)
-    assert "leans left as well" in give_verdict(both).notes[0]
-    other = give_verdict(replace(both, p_lean=1e-9))
+def test_every_word_stands_out_or_does_not():
+    assert set(STANDING_OUT) | set(UNREMARKABLE) == set(VERDICTS)
+    assert not set(STANDING_OUT) & set(UNREMARKABLE)
+
+
+def test_the_second_effect_is_in_the_notes():
+    both = changed(TASTE, leans=True, p_lean=1e-3, lean=1.0)
+    assert "leans left as well" in give_verdicts(both, CROWD)[0].notes[0]
+    other = give_verdicts(changed(both, p_lean=1e-9), CROWD)[0]
     assert "own taste as well" in other.notes[0]
-    assert "one side only" in give_verdict(replace(FOLLOWER, one_order=True)).notes[-1]
+    coin = give_verdicts(changed(RANDOM, leans=True, lean=1.0), CROWD)[0]
+    assert "items hardly matter" in coin.notes[0]
+    assert "one side only" in give_verdicts(changed(FOLLOWER, one_order=True), CROWD)[0].notes[-1]
 
 
-def test_reasons_hold_the_numbers():
-    assert "70 left and 30 right" in give_verdict(LEANER).reason
-    assert "75% of the time (95 % interval 42% to 62%)" in give_verdict(LEANER).reason
-    assert "80% of 100 votes" in give_verdict(FOLLOWER).reason
-    assert "below 0.0001" in give_verdict(TASTE).reason
+def test_reasons_hold_the_numbers_and_what_a_p_value_tests():
+    assert "70 left and 30 right" in give_verdicts(LEANER, CROWD)[0].reason
+    assert "; no lean: p = 0.0001)" in give_verdicts(LEANER, CROWD)[0].reason
+    assert "80% of 100 votes" in give_verdicts(FOLLOWER, CROWD)[0].reason
+    assert "attention 0.4 (95 % interval 0.2 to 0.7" in give_verdicts(NOISY, CROWD)[0].reason
+    assert "that of the crowd, 1: p < 0.0001" in give_verdicts(NOISY, CROWD)[0].reason
+    few = give_verdicts(changed(FOLLOWER, tested=False, decisive=1.0), CROWD)[0]
+    assert few.reason == "1 vote that prefers an item; a test needs 5"
+
+
+def test_nothing_is_said_of_leaning_where_sides_are_unknown():
+    unknown = dict.fromkeys(("lean", "lean_low", "lean_high", "first", "p_lean"), np.nan)
+    for of in (FOLLOWER, NOISY, RANDOM, CONTRARY, TASTE, changed(FOLLOWER, attention_low=-1.0)):
+        found = give_verdicts(changed(of, left=0.0, right=0.0, **unknown), CROWD)[0]
+        said = " ".join((found.reason, *found.notes)).replace("neither attention nor lean", "")
+        assert "lean" not in said and "first" not in said
+
+
+def test_a_lean_is_said_relative_to_the_one_everybody_shares():
+    shared = CrowdFacts(50, 5, common_first=0.7)
+    weakest = changed(LEANER, lean=-0.5, first=0.58, first_low=0.5, first_high=0.63)
+    found = give_verdicts(weakest, shared)[0]
+    assert found.word == "leans right"
+    assert "less often than by everybody together (70%)" in found.reason
+    assert "no lean beyond everybody's" in found.reason
+
+
+def test_measures_can_be_taken_in_any_order():
+    two = Measures(
+        *(
+            np.concatenate((getattr(FOLLOWER, f.name), getattr(RANDOM, f.name)))
+            for f in fields(Measures)
+        )
+    )
+    words = [verdict.word for verdict in give_verdicts(two.take(np.array([1, 0])), CROWD)]
+    assert words == ["answers at random", "follows the crowd"]
+
+
+# ---------------------------------------------------------------- planted annotators
 
 
 def _vote(rng, name, n, margin, items):
@@ -94,38 +189,78 @@ def planted():
         "right": (200, lambda i, j: crowd(i, j) - 1.5),
         "always left": (60, lambda i, j: np.full(len(i), 9.0)),
         "coin": (200, lambda i, j: np.zeros(len(i))),
+        "noisy": (400, lambda i, j: 0.35 * crowd(i, j)),
+        "sharp": (400, lambda i, j: 2.5 * crowd(i, j)),
         "silent": (3, crowd),
     }
     parts = [_vote(rng, f"follower {k}", 100, crowd, items) for k in range(40)]
     parts += [_vote(rng, name, n, margin, items) for name, (n, margin) in kinds.items()]
     who, left, right, choice = (np.concatenate(column) for column in zip(*parts, strict=True))
     votes = Votes.from_arrays(who, left, right, choice)
-    return diagnose(PreferenceModel(cv=0, n_times=15, t_ratio=15.0).fit(votes))
+    return diagnose(PreferenceModel(cv=0, n_times=8, t_ratio=6.0).fit(votes))
 
 
 @pytest.mark.parametrize(
-    ("who", "word"),
+    ("name", "word"),
     [
-        ("contrarian", "own taste"),
+        ("contrarian", "contrary"),
         ("own", "own taste"),
         ("left", "leans left"),
         ("right", "leans right"),
         ("always left", "one-sided clicker"),
         ("coin", "answers at random"),
+        ("noisy", "noisy"),
+        ("sharp", "sharper than the crowd"),
         ("silent", "too few votes to tell"),
     ],
 )
-def test_planted_annotators_get_their_word(planted, who, word):
-    assert planted.of(who)["verdict"] == word
+def test_planted_annotators_get_their_word(planted, name, word):
+    assert planted.of(name)["verdict"] == word
 
 
-def test_followers_follow(planted):
+def test_most_followers_follow_and_nearly_none_is_called_anything_else(planted):
     words = [planted.of(f"follower {k}")["verdict"] for k in range(40)]
-    assert words.count("follows the crowd") >= 37
+    assert words.count("follows the crowd") >= 25
+    # Three lists, each with a tenth of some twelve names by chance.
+    assert sum(word in STANDING_OUT for word in words) <= 3
 
 
-def test_planted_leans_are_measured(planted):
-    about = planted.of("left")
-    assert about["gamma_low"] < 1.5 < about["gamma_high"]
-    assert about["first_if_equal"] == pytest.approx(1 / (1 + np.exp(-about["gamma"])))
-    assert planted.of("always left")["first_if_equal_low"] > 0.9
+def test_one_headline_counts_what_the_table_shows(planted):
+    headline, table = planted.headline, planted.columns()
+    words, counts = np.unique(table["verdict"], return_counts=True)
+    assert {w: n for w, n in headline.counts.items() if n} == dict(
+        zip(words.tolist(), counts.tolist(), strict=True)
+    )
+    assert list(headline.counts) == list(VERDICTS)
+    parts = (headline.n_standing_out, headline.n_following, headline.n_not_decided)
+    assert sum(parts) == headline.n_annotators == 49
+    deviating = sum(t is not None and t <= planted.t for t in table["deviation_entered"])
+    assert headline.entered["deviation"] == deviating
+    assert headline.as_dict()["by_verdict"] == headline.counts
+
+
+def test_those_with_a_verdict_can_be_listed(planted):
+    assert planted.who("contrary").tolist() == ["contrarian"]
+    assert set(planted.who("leans left", "leans right")) == {"left", "right"}
+    with pytest.raises(SettingError, match="no verdict 'odd'"):
+        planted.who("odd")
+
+
+def test_attention_is_near_the_truth(planted):
+    for name, truth in (("contrarian", -1), ("coin", 0), ("noisy", 0.35), ("sharp", 2.5)):
+        about = planted.of(name)
+        reach = about["attention_high"] - about["attention_low"]
+        assert abs(about["attention"] - truth) < 0.75 * reach
+
+
+def test_sides_that_are_unknown_are_never_leaned_to():
+    rng = np.random.default_rng(5)
+    parts = [_vote(rng, f"u{k}", 60, lambda i, j: 0.3 * (i - j), 8) for k in range(20)]
+    parts.append(_vote(rng, "contrarian", 60, lambda i, j: -0.3 * (i - j), 8))
+    who, left, right, choice = (np.concatenate(column) for column in zip(*parts, strict=True))
+    votes = Votes.from_arrays(who, left, right, choice, position_known=False)
+    with pytest.warns(VoteWarning, match="unknown"):
+        found = diagnose(PreferenceModel(cv=0, n_times=6, t_ratio=4.0).fit(votes))
+    assert found.of("contrarian")["verdict"] == "contrary"
+    for verdict in found.verdicts():
+        assert "lean" not in verdict.reason.replace("nor lean", "")

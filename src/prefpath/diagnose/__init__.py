@@ -3,14 +3,19 @@
 from prefpath.diagnose.diagnosis import Diagnosis, diagnose
 from prefpath.diagnose.discovery import Discoveries, discover
 from prefpath.diagnose.entry import EntryCutoff, calibrated_entry
+from prefpath.diagnose.headline import Headline
 from prefpath.diagnose.personal import PersonalRanking, personal_ranking
-from prefpath.diagnose.verdicts import VERDICTS, Verdict
+from prefpath.diagnose.reasons import Verdict
+from prefpath.diagnose.verdicts import STANDING_OUT, UNREMARKABLE, VERDICTS
 
 __all__ = [
+    "STANDING_OUT",
+    "UNREMARKABLE",
     "VERDICTS",
     "Diagnosis",
     "Discoveries",
     "EntryCutoff",
+    "Headline",
     "PersonalRanking",
     "Verdict",
     "calibrated_entry",

@@ -46,6 +46,8 @@ class Attention:
         One step of Fisher scoring from 1; a rough estimate that costs nothing.
     lean : array (n_annotators,)
         The lean that was allowed for beside the slope.
+    own_lean : array of bool (n_annotators,)
+        Whether that lean was estimated with the slope, or is the crowd's.
     """
 
     estimate: Floats
@@ -54,6 +56,7 @@ class Attention:
     p: Floats
     first_step: Floats
     lean: Floats
+    own_lean: BoolArray
 
 
 class _Cells(NamedTuple):
@@ -117,7 +120,8 @@ def measure_attention(
         _attention_shard(who, ballots.design, cells, margins.score_variance, asked, out)
 
     over_shards(one_shard, ballots, tested, n_threads)
-    return Attention(*(out[:, k].copy() for k in range(6)))
+    estimate, low, high, p, first_step, lean = np.ascontiguousarray(out.T)
+    return Attention(estimate, low, high, p, first_step, lean, own_lean)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -296,7 +300,7 @@ def _interval_end(
     probit: bool,
     floor: float,
 ) -> float:
-    """Where the profile log-likelihood has fallen to `floor`: Newton from outside, it is concave."""
+    """Where the profile log-likelihood, which is concave, has fallen to `floor`: by Newton."""
     slope, lean = start
     limit = _FARTHEST / typical
     for _ in range(_MOST_STEPS):

@@ -82,7 +82,6 @@ def look_beyond_slope(
     ballots: Ballots,
     margins: CommonMargins,
     attention: Attention,
-    own_lean: BoolArray,
     asked: BoolArray,
     draws: Draws,
 ) -> BeyondSlope:
@@ -94,7 +93,7 @@ def look_beyond_slope(
     fit = _Fit(
         attention.estimate,
         attention.lean,
-        own_lean,
+        attention.own_lean,
         margins.difference,
         margins.score_variance,
         correlation,

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, get_args
 
 import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.discovery import LEAST_VOTES, Discoveries, Null, Settings, discover_in
-from prefpath.diagnose.evidence import (
-    Attention,
-    Tastes,
-    agreement_with,
-    describe_tastes,
-    measure_attention,
+from prefpath.diagnose.beyond import BeyondSlope, look_beyond_slope
+from prefpath.diagnose.discovery import (
+    EFFECTS,
+    LEAST_VOTES,
+    Discoveries,
+    Null,
+    Settings,
+    discover_in,
 )
+from prefpath.diagnose.headline import Headline
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.diagnose.pvalues import Draws
-from prefpath.diagnose.table import judge, table_columns
-from prefpath.diagnose.verdicts import Verdict
+from prefpath.diagnose.reasons import CrowdFacts, Verdict, give_verdicts
+from prefpath.diagnose.table import table_columns
+from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
+from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
+from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.leaderboard import side_clicks
 from prefpath.model.design import Floats, Ints
+from prefpath.path import Kind, Path
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes
-from prefpath.votes.encode import BoolArray
+from prefpath.votes.encode import Labels
 from prefpath.votes.graph import saw_one_order
 
 # A margin of the linear model is an expected choice: around 0 it is worth two logits.
@@ -39,47 +46,71 @@ class Diagnosis:
 
     Attributes
     ----------
-    left, right, ties : array (n_annotators,)
-        Clicks where sides are known.
-    agreement : array (n_annotators,)
-        Share of decisive votes that go with the common ranking.
-    entered_deviation, entered_bias : array (n_annotators,)
-        When they entered the path; inf is never.
+    ties : array (n_annotators,)
+        Ties where sides are known.
+    entered : dict of arrays (n_annotators,)
+        When each kind of effect entered the path; inf is never.
     position_bias : array (n_annotators,)
         On the path at `t`, shrunk; 0 before it entered.
     lean : Leans
         Unpenalised, with interval (`estimate_leans`), the common scores and the deviation at
         `t` being known; not a number where no side is known.
-    first_if_equal : Leans
-        The same as the probability of choosing the first of two equal items.
-    decisive : array (n_annotators,)
-        Weight of the votes that prefer an item.
-    one_order : array of bool (n_annotators,)
-        Saw every item on one side only.
+    tastes : Tastes
+        Deviations on the path at `t`.
+    measures : Measures
+        What verdicts are made of.
+    discoveries : Discoveries or None
+        Tests of everybody; None where nobody has votes enough, or is alone.
+    crowd : CrowdFacts
+        What is said of all.
     """
 
     votes: Votes
     t: float
-    left: Floats
-    right: Floats
+    q: float
     ties: Floats
-    agreement: Floats
-    entered_deviation: Floats
-    entered_bias: Floats
+    entered: dict[str, Floats]
     position_bias: Floats
     lean: Leans
-    first_if_equal: Leans
     tastes: Tastes
-    attention: Attention | None
+    measures: Measures
     discoveries: Discoveries | None
-    decisive: Floats
-    one_order: BoolArray
+    crowd: CrowdFacts
 
     @property
     def order(self) -> Ints:
         """Annotators, the first to enter the path first, then the busiest."""
-        first = np.minimum(self.entered_deviation, self.entered_bias)
+        first = np.minimum.reduce(list(self.entered.values()))
         return np.lexsort((-self.votes.annotator_weight, first))
+
+    @cached_property
+    def words(self) -> Ints:
+        """Verdict of each annotator, as its place in `VERDICTS`."""
+        return choose_words(self.measures)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many annotators have each verdict; every word, in the order of `VERDICTS`."""
+        counted = np.bincount(self.words, minlength=len(VERDICTS)).tolist()
+        return dict(zip(VERDICTS, counted, strict=True))
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The one count that terminal, JSON and report show."""
+        entered = {
+            kind: int(np.count_nonzero(times <= self.t)) for kind, times in self.entered.items()
+        }
+        return Headline(self.counts, self.q, self.t, entered, self.crowd.common_first)
+
+    def who(self, *words: str) -> Labels:
+        """Labels of those with one of some verdicts, in the order of the table."""
+        unknown = set(words) - set(VERDICTS)
+        if unknown:
+            raise SettingError(
+                f"there is no verdict {sorted(unknown)[0]!r}", expected=" or ".join(VERDICTS)
+            )
+        wanted = np.isin(self.words, [VERDICTS.index(word) for word in words])
+        return self.votes.annotators[self.order[wanted[self.order]]]
 
     def of(self, annotator: Any) -> dict[str, Any]:
         """Everything about one annotator."""
@@ -96,7 +127,8 @@ class Diagnosis:
 
     def verdicts(self, who: Ints | None = None) -> list[Verdict]:
         """What is said of annotators (codes; None is all), with the reason in words."""
-        return judge(self, np.arange(self.votes.n_annotators) if who is None else who)
+        of = self.measures if who is None else self.measures.take(who)
+        return give_verdicts(of, self.crowd)
 
 
 def diagnose(
@@ -129,7 +161,7 @@ def diagnose(
     """
     check_rate(q)
     fitted = as_fitted(model)
-    votes, path, t = fitted.votes, fitted.path, fitted.t
+    votes = fitted.votes
     tests = _no_tests(votes.n_annotators)
     if votes.n_annotators > 1 and votes.choice.any():  # somebody to differ from, in something
         ballots = Ballots.of_problem(fitted.problem)
@@ -137,40 +169,44 @@ def diagnose(
             draws_from = (fitted.seed or 0) if seed is None else seed
             how = Settings(q, null, least_votes, Draws(n_draws, draws_from, fitted.n_threads))
             tests = _run_tests(fitted, ballots, how)
-    left, right, ties = side_clicks(votes)
     return Diagnosis(
         votes=votes,
-        t=t,
-        left=left,
-        right=right,
-        ties=ties,
-        agreement=agreement_with(votes, fitted.scores),
-        entered_deviation=path.entry_times("deviation"),
-        entered_bias=path.entry_times("position_bias"),
+        t=fitted.t,
+        q=q,
+        ties=side_clicks(votes)[2],
+        entered={kind: _entry_times(fitted.path, kind) for kind in EFFECTS},
         position_bias=fitted.position_bias + 0.0,  # no minus zero
         lean=tests.lean,
-        first_if_equal=tests.chance,
-        tastes=describe_tastes(votes, path, t),
-        attention=tests.attention,
+        tastes=describe_tastes(votes, fitted.path, fitted.t),
+        measures=_measures(fitted, tests),
         discoveries=tests.found,
-        decisive=_decisive_weight(votes),
-        one_order=saw_one_order(votes),
+        crowd=CrowdFacts(votes.n_annotators, least_votes, tests.common_first),
     )
+
+
+def _entry_times(path: Path, kind: str) -> Floats:
+    """Entry times of an effect; never, where this path has no such effect."""
+    if kind not in get_args(Kind):
+        return np.full(len(path.annotators), np.inf)
+    return path.entry_times(kind)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class _Tests:
-    """Who is named, who heeds the items, and how far everybody leans, also as a probability."""
+    """Who is named, what is beyond attention, and leans, also beyond the shared one."""
 
     found: Discoveries | None
-    attention: Attention | None
+    beyond: BeyondSlope | None
     lean: Leans
+    beyond_shared: Leans
     chance: Leans
+    common_first: float | None = None
 
 
 def _no_tests(n_annotators: int) -> _Tests:
     nothing = np.full(n_annotators, np.nan)
-    return _Tests(None, None, Leans(nothing, nothing, nothing), Leans(nothing, nothing, nothing))
+    leans = Leans(nothing, nothing, nothing)
+    return _Tests(None, None, leans, leans, leans)
 
 
 def _decisive_weight(votes: Votes) -> Floats:
@@ -179,40 +215,84 @@ def _decisive_weight(votes: Votes) -> Floats:
     return weight
 
 
+def _measures(fitted: Fitted, tests: _Tests) -> Measures:
+    """Everything the rules look at; not a number where there was no test."""
+    votes, found, beyond = fitted.votes, tests.found, tests.beyond
+    n = votes.n_annotators
+    unknown, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
+    left, right, _ = side_clicks(votes)
+    attention = None if found is None else found.attention
+    return Measures(
+        decisive=_decisive_weight(votes),
+        left=left,
+        right=right,
+        agreement=agreement_with(votes, fitted.scores),
+        tested=nobody if found is None else ~np.isnan(found.p_taste),
+        leans=nobody if found is None else found.leaning,
+        deviates=nobody if found is None else found.deviating,
+        unlike=nobody if found is None else found.unlike_in_attention,
+        p_lean=unknown if found is None else found.p_lean,
+        p_taste=unknown if found is None else found.p_taste,
+        p_attention=unknown if found is None else found.p_attention,
+        p_no_taste=unknown if beyond is None else beyond.p_no_taste,
+        p_own_ranking=unknown if beyond is None else beyond.p_own_ranking,
+        attention=unknown if attention is None else attention.estimate,
+        attention_low=unknown if attention is None else attention.low,
+        attention_high=unknown if attention is None else attention.high,
+        lean=tests.beyond_shared.estimate,
+        lean_low=tests.beyond_shared.low,
+        lean_high=tests.beyond_shared.high,
+        first=tests.chance.estimate,
+        first_low=tests.chance.low,
+        first_high=tests.chance.high,
+        one_order=saw_one_order(votes),
+    )
+
+
 def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:
+    shared = fitted.problem.common_position
     found = discover_in(
-        ballots,
-        how,
-        position_bias=fitted.problem.position_bias,
-        common_position=fitted.problem.common_position,
+        ballots, how, position_bias=fitted.problem.position_bias, common_position=shared
     )
-    tested = ~np.isnan(found.p_taste)
-    attention = measure_attention(ballots, found.consensus, tested, how.draws)
-    lean, chance = _leans(fitted, ballots, found)
-    return _Tests(found, attention, lean, chance)
+    named = found.deviating | found.unlike_in_attention
+    beyond = look_beyond_slope(ballots, found.margins, found.attention, named, how.draws)
+    lean = _leans(fitted, ballots, found)
+    position = found.consensus.position
+    return _Tests(
+        found,
+        beyond,
+        lean,
+        lean.map(lambda part: part - position),
+        lean.map(ballots.probability),
+        float(ballots.probability(np.array(position))) if shared else None,
+    )
 
 
-def _leans(fitted: Fitted, ballots: Ballots, found: Discoveries) -> tuple[Leans, Leans]:
-    """Lean of everybody beside their deviation at the chosen time, and as a probability."""
+def _leans(fitted: Fitted, ballots: Ballots, found: Discoveries) -> Leans:
+    """Lean of everybody beside their deviation at the chosen time, or their attention."""
+    offset = ballots.margin(found.consensus.scores) + _own_margins(fitted, ballots)
+    unlike = np.repeat(found.unlike_in_attention, np.diff(ballots.design.cells))
+    slope = np.repeat(found.attention.estimate, np.diff(ballots.design.cells))
+    offset = np.where(unlike, slope * found.margins.difference, offset)
+    lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
+    known = (ballots.sided > 0) & fitted.problem.position_bias
+    return lean.map(lambda part: np.where(known, part, np.nan))
+
+
+def _own_margins(fitted: Fitted, ballots: Ballots) -> Floats:
+    """What the deviations at the chosen time add to the margin of each cell, in logits."""
     scale = 1.0 if fitted.loss.binary else _LOGITS_A_CHOICE
-    offset = ballots.margin(found.consensus.scores)
-    no_bias = np.zeros(ballots.n_annotators)
     asked = Comparisons(
-        ballots.annotator, ballots.left, ballots.right, np.zeros(len(offset), dtype=bool)
+        ballots.annotator, ballots.left, ballots.right, np.zeros(len(ballots.trials), dtype=bool)
     )
-    offset += scale * state_margins(
+    return scale * state_margins(
         asked,
         theta=np.zeros(ballots.votes.n_items),
         deviation=fitted.deviation,
-        bias=no_bias,
+        bias=np.zeros(ballots.n_annotators),
         common_bias=0.0,
         features=fitted.features,
     )
-    lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
-    known = (ballots.sided > 0) & fitted.problem.position_bias
-    lean = Leans(*(np.where(known, part, np.nan) for part in (lean.estimate, lean.low, lean.high)))
-    chance = Leans(*(ballots.probability(part) for part in (lean.estimate, lean.low, lean.high)))
-    return lean, chance
 
 
 def _plain(value: Any) -> Any:

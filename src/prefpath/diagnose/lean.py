@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ class Leans:
     estimate: Floats
     low: Floats
     high: Floats
+
+    def map(self, function: Callable[[Floats], Floats]) -> Leans:
+        """The same of all three parts."""
+        return Leans(function(self.estimate), function(self.low), function(self.high))
 
 
 class _Counts(NamedTuple):

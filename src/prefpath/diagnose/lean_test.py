@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
-from prefpath.diagnose.taste import NullModel
 from prefpath.diagnose.tails import two_sided_p, upper_normal
+from prefpath.diagnose.taste import NullModel
 from prefpath.model.design import Design, Floats, Ints
 
 _SHARED_BY = 15.0  # residuals of equal size that make the middle of a sum as good as normal

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from prefpath.diagnose.evidence import discordant_share
+from prefpath.diagnose.tastes import discordant_share
 from prefpath.errors import VoteError
 from prefpath.fitted import Fitted, HasFitted, as_fitted, order_within, rank_within
 from prefpath.model.design import Floats, Ints

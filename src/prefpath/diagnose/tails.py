@@ -47,8 +47,9 @@ def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed:
         beyond = max(beyond - 0.5 * smallest, 0.0)
     if beyond <= _MIDDLE * math.sqrt(variance):
         return 2.0 * upper_normal(beyond / math.sqrt(variance))
-    above = _tail_by_saddlepoint(step, trials, p, extra, 1.0, beyond)
-    return min(1.0, above + _tail_by_saddlepoint(step, trials, p, extra, -1.0, beyond))
+    span = smallest if extra == 0.0 else 0.0
+    above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
+    return min(1.0, above + _tail_by_saddlepoint(-step, trials, p, extra, beyond, span))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -69,35 +70,35 @@ def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> floa
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _tail_by_saddlepoint(
-    step: Floats, trials: Floats, p: Floats, extra: float, sign: float, beyond: float
+    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, span: float
 ) -> float:
-    """Lugannani and Rice's formula for the upper tail of `sign` times the sum."""
-    farthest, log_chance = _most_extreme(step, trials, p, sign)
+    """Lugannani and Rice's formula for the upper tail, with Daniels's correction for a lattice."""
+    farthest, log_chance = _most_extreme(step, trials, p)
     if extra == 0.0 and beyond >= farthest * (1.0 - 1e-6):
         return math.exp(log_chance) if beyond <= farthest * (1.0 + _ROUNDING) else 0.0
-    s, curvature = _tilt_to(step, trials, p, extra, sign, beyond)
+    s, curvature = _tilt_to(step, trials, p, extra, beyond)
     cumulant = 0.5 * extra * s * s
     for c in range(len(p)):
-        at = max(min(s * sign * step[c], _FARTHEST), -_FARTHEST)
+        at = max(min(s * step[c], _FARTHEST), -_FARTHEST)
         cumulant += trials[c] * (math.log1p(p[c] * math.expm1(at)) - at * p[c])
     depth = 2.0 * (s * beyond - cumulant)
     if not depth > 0.0 or not curvature > 0.0:
         return 0.5
-    w, u = math.sqrt(depth), s * math.sqrt(curvature)
+    on_lattice = 2.0 * math.sinh(min(0.5 * s * span, 300.0)) / span if s * span > 1e-6 else s
+    w, u = math.sqrt(depth), on_lattice * math.sqrt(curvature)
     tail = upper_normal(w) + 0.3989422804014327 * math.exp(-0.5 * depth) * (1.0 / u - 1.0 / w)
     floor = math.exp(log_chance) if extra == 0.0 else 0.0
     return max(min(tail, 1.0), floor)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _most_extreme(step: Floats, trials: Floats, p: Floats, sign: float) -> tuple[float, float]:
+def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float]:
     """The largest value the sum can take, and the log of its probability."""
     farthest, log_chance = 0.0, 0.0
     for c in range(len(p)):
         if step[c] == 0.0:
             continue
-        wins = sign * step[c] > 0.0
-        chance = p[c] if wins else 1.0 - p[c]
+        chance = p[c] if step[c] > 0.0 else 1.0 - p[c]
         farthest += trials[c] * abs(step[c]) * (1.0 - chance)
         log_chance += trials[c] * math.log(max(chance, 1e-300))
     return farthest, log_chance
@@ -105,7 +106,7 @@ def _most_extreme(step: Floats, trials: Floats, p: Floats, sign: float) -> tuple
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _tilt_to(
-    step: Floats, trials: Floats, p: Floats, extra: float, sign: float, beyond: float
+    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float
 ) -> tuple[float, float]:
     """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket."""
     low, high, s = 0.0, np.inf, 0.0
@@ -113,7 +114,7 @@ def _tilt_to(
     for _ in range(_MOST_STEPS):
         mean, curvature = extra * s, extra
         for c in range(len(p)):
-            x = sign * step[c]
+            x = step[c]
             grown = p[c] * math.exp(min(s * x, _FARTHEST))
             tilted = grown / (1.0 - p[c] + grown)
             mean += trials[c] * x * (tilted - p[c])

@@ -1,175 +1,198 @@
-"""Verdicts: one plain word for each annotator, and a sentence with the numbers behind it.
+"""Verdicts: one plain word for each annotator, from three effects with their intervals.
 
-Every rule is here and in docs/annotators.md.
+Every rule is here and in docs/annotators.md. A word needs evidence for itself: who is not shown
+to be anything is "inconclusive", and who is shown to differ but not how is said to be so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from prefpath.model.design import Floats, Ints
+from prefpath.votes.encode import BoolArray
 
 FOLLOWS = "follows the crowd"
 OWN_TASTE = "own taste"
+CONTRARY = "contrary"
+RANDOM = "answers at random"
+NOISY = "noisy"
+SHARPER = "sharper than the crowd"
 LEANS_LEFT = "leans left"
 LEANS_RIGHT = "leans right"
 ONE_SIDED = "one-sided clicker"
-RANDOM = "answers at random"
+UNEXPLAINED = "unlike the crowd, unclear why"
+INCONCLUSIVE = "inconclusive"
 TOO_FEW = "too few votes to tell"
-VERDICTS = (FOLLOWS, OWN_TASTE, LEANS_LEFT, LEANS_RIGHT, ONE_SIDED, RANDOM, TOO_FEW)
+VERDICTS = (
+    FOLLOWS,
+    SHARPER,
+    NOISY,
+    OWN_TASTE,
+    CONTRARY,
+    RANDOM,
+    LEANS_LEFT,
+    LEANS_RIGHT,
+    ONE_SIDED,
+    UNEXPLAINED,
+    INCONCLUSIVE,
+    TOO_FEW,
+)
+NOT_DECIDED = (INCONCLUSIVE, TOO_FEW)
+UNREMARKABLE = (FOLLOWS, *NOT_DECIDED)
+STANDING_OUT = tuple(word for word in VERDICTS if word not in UNREMARKABLE)
 
 ONE_SIDED_FROM = 0.9  # share of decisive clicks on one side
-LEVEL = 0.05  # of the single tests against a coin
+LEVEL = 0.05  # of single tests that rule something out
+TASTE_LEVEL = 0.025  # of a taste beside attention and lean, among those already named
+HALF, TWICE = 0.5, 2.0  # following is seeing between half and twice as sharply as the crowd
+MOST_LEAN = 1.0  # logits: 73 to 27 at equal quality
+# Something is ruled out by a one-sided test at 5 %: beyond the ends of the 90 % interval, which lie
+# at this share of the way from the estimate to those of the 95 % interval.
+_ONE_SIDED_END = 1.6448536269514722 / 1.959963984540054
+CLEARLY_AGAINST = -0.5  # a taste beside it or not, this is against the crowd
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What the rules look at, for one annotator; None is not known."""
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What the rules look at, one entry for each annotator; not a number is not known.
 
-    decisive: float
-    left: float
-    right: float
-    agreement: float | None
-    leans: bool
-    deviates: bool
-    p_lean: float | None
-    p_taste: float | None
-    p_follows: float
-    p_ignores: float
-    first_if_equal: float | None
-    first_low: float | None
-    first_high: float | None
-    one_order: bool
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A word, the reason in one sentence, and what else is to be said."""
-
-    word: str
-    reason: str
-    notes: tuple[str, ...] = ()
-
-
-def give_verdict(evidence: Evidence) -> Verdict:
-    """The word that fits best.
-
-    Examples
-    --------
-    >>> clicker = Evidence(21, 21, 0, 0.5, True, False, 1e-6, 0.7, 0.5, 0.9, 0.98, 0.9, 1.0, False)
-    >>> give_verdict(clicker).word
-    'one-sided clicker'
+    Attributes
+    ----------
+    tested, leans, deviates, unlike : array of bool
+        Had votes enough for tests; named for a lean, a taste, an attention unlike the crowd's.
+    p_lean, p_taste, p_attention : array
+        P-values of no lean, no taste, attention 1.
+    p_no_taste, p_own_ranking : array
+        Of no taste beside attention and lean, and of a ranking of their own (`BeyondSlope`).
+    attention, attention_low, attention_high : array
+    lean, lean_low, lean_high : array
+        In logits, beyond the lean everybody shares.
+    first, first_low, first_high : array
+        Probability of choosing the first of two equal items.
+    one_order : array of bool
+        Saw every item on one side only.
     """
-    if evidence.leans and _lean_comes_first(evidence):
-        return _verdict_of_lean(evidence)
-    if evidence.deviates:
-        return _verdict_of_taste(evidence)
-    if evidence.p_taste is not None and evidence.p_follows <= LEVEL:
-        return Verdict(
-            FOLLOWS,
-            f"{_agrees(evidence)}, more than chance would (p = {_p(evidence.p_follows)}), with "
-            f"no clear deviation (p = {_p(evidence.p_taste)})" + _no_lean(evidence),
-            _notes(evidence),
-        )
-    return Verdict(TOO_FEW, _why_too_few(evidence), _notes(evidence))
+
+    decisive: Floats
+    left: Floats
+    right: Floats
+    agreement: Floats
+    tested: BoolArray
+    leans: BoolArray
+    deviates: BoolArray
+    unlike: BoolArray
+    p_lean: Floats
+    p_taste: Floats
+    p_attention: Floats
+    p_no_taste: Floats
+    p_own_ranking: Floats
+    attention: Floats
+    attention_low: Floats
+    attention_high: Floats
+    lean: Floats
+    lean_low: Floats
+    lean_high: Floats
+    first: Floats
+    first_low: Floats
+    first_high: Floats
+    one_order: BoolArray
+
+    def take(self, who: Ints) -> Measures:
+        """The same of some annotators."""
+        return Measures(*(getattr(self, field.name)[who] for field in fields(self)))
+
+    @property
+    def named(self) -> BoolArray:
+        """Named for not following the crowd, be it taste or attention."""
+        result: BoolArray = self.deviates | self.unlike
+        return result
+
+    @property
+    def shows_taste(self) -> BoolArray:
+        """Named, and choices depend on the items beside what attention and lean explain."""
+        result: BoolArray = self.named & (self.p_no_taste <= TASTE_LEVEL)
+        return result
+
+    @property
+    def has_no_taste(self) -> BoolArray:
+        """Named, and a ranking of their own as clear as the crowd's is ruled out."""
+        result: BoolArray = self.named & ~self.shows_taste & (self.p_own_ranking <= LEVEL)
+        return result
+
+    @property
+    def one_side(self) -> Floats:
+        """Share of the clicks that went to the side with more of them; 0 without any."""
+        clicks = self.left + self.right
+        more = np.fmax(self.left, self.right)
+        return np.divide(more, clicks, out=np.zeros_like(more), where=clicks > 0)
 
 
-def _verdict_of_lean(evidence: Evidence) -> Verdict:
-    clicks = f"{evidence.left:g} left and {evidence.right:g} right clicks"
-    word = _lean_word(evidence)
-    if _one_side(evidence) >= ONE_SIDED_FROM:
-        fuller = "left" if evidence.left > evidence.right else "right"
-        clicks += f", {_one_side(evidence):.0%} on the {fuller}"
-        word = ONE_SIDED
-    reason = (
-        f"{clicks}; at equal quality the first is chosen {_chance(evidence)} (p = "
-        f"{_p(evidence.p_lean)})"
-    )
-    notes = _notes(evidence)
-    if evidence.p_ignores > LEVEL:
-        coin = _p(evidence.p_ignores)
-        notes = (f"beyond that, nothing shows that the items matter (p = {coin})", *notes)
-    elif evidence.deviates:
-        notes = (f"{OWN_TASTE} as well (p = {_p(evidence.p_taste)})", *notes)
-    return Verdict(word, reason, notes)
+def choose_words(of: Measures) -> Ints:
+    """Verdict of each annotator, as its place in `VERDICTS`: the first rule that holds."""
+    lean_word = np.where(of.lean > 0, VERDICTS.index(LEANS_LEFT), VERDICTS.index(LEANS_RIGHT))
+    rules: list[tuple[BoolArray, str | Ints]] = [
+        (of.leans & (of.one_side >= ONE_SIDED_FROM), ONE_SIDED),
+        (is_contrary(of), CONTRARY),
+        (of.shows_taste & ~(of.leans & (of.p_lean <= of.p_taste)), OWN_TASTE),
+        (of.leans, lean_word),
+        (is_random(of), RANDOM),
+        (is_noisy(of), NOISY),
+        (is_sharper(of), SHARPER),
+        (of.named, UNEXPLAINED),
+        (is_follower(of), FOLLOWS),
+        (of.tested, INCONCLUSIVE),
+    ]
+    codes = [VERDICTS.index(word) if isinstance(word, str) else word for _, word in rules]
+    chosen = np.select([holds for holds, _ in rules], codes, VERDICTS.index(TOO_FEW))
+    return chosen.astype(np.int64)
 
 
-def _verdict_of_taste(evidence: Evidence) -> Verdict:
-    word = _taste_word(evidence)
-    if word == RANDOM:
-        reason = (
-            f"{_agrees(evidence)}, too few for someone who follows it (p = "
-            f"{_p(evidence.p_taste)}), and no taste of their own shows (p = "
-            f"{_p(evidence.p_ignores)})"
-        )
-    else:
-        reason = (
-            f"{_agrees(evidence)}; the common scores explain these votes badly (p = "
-            f"{_p(evidence.p_taste)}), though choices do depend on the items (p = "
-            f"{_p(evidence.p_ignores)})"
-        )
-    notes = _notes(evidence)
-    if evidence.leans:
-        lean = f"{_lean_word(evidence)} as well: the first {_chance(evidence)} at equal quality"
-        notes = (lean, *notes)
-    return Verdict(word, reason, notes)
+def is_contrary(of: Measures) -> BoolArray:
+    """Named, and the interval of attention lies below 0; a taste would have to be weaker."""
+    by_taste = of.shows_taste & (of.attention_high > CLEARLY_AGAINST)
+    result: BoolArray = of.named & (of.attention_high < 0.0) & ~by_taste
+    return result
 
 
-def _taste_word(evidence: Evidence) -> str:
-    """Someone off the common scores whose choices ignore the items has no taste either."""
-    return RANDOM if evidence.p_ignores > LEVEL else OWN_TASTE
+def is_random(of: Measures) -> BoolArray:
+    """Attention may be 0 and is below half of a follower's, and there is no taste."""
+    near_nothing = (of.attention_low <= 0.0) & (of.attention_high >= 0.0)
+    below_half = _end(of.attention, of.attention_high) < HALF
+    result: BoolArray = of.has_no_taste & near_nothing & below_half
+    return result
 
 
-def _lean_comes_first(evidence: Evidence) -> bool:
-    """Unless a taste of one's own is clearer: clicks on one side, or no taste, never are one."""
-    if not evidence.deviates or _one_side(evidence) >= ONE_SIDED_FROM:
-        return True
-    clearer = (evidence.p_lean or 0.0) <= (evidence.p_taste or 0.0)
-    return clearer or _taste_word(evidence) == RANDOM
+def is_noisy(of: Measures) -> BoolArray:
+    """Attention between 0 and 1, and there is no taste that would look the same."""
+    between = (of.attention_low > 0.0) & (of.attention_high < 1.0)
+    result: BoolArray = of.has_no_taste & between
+    return result
 
 
-def _lean_word(evidence: Evidence) -> str:
-    return LEANS_LEFT if (evidence.first_if_equal or 0.0) > 0.5 else LEANS_RIGHT
+def is_sharper(of: Measures) -> BoolArray:
+    result: BoolArray = of.unlike & ~of.shows_taste & (of.attention_low > 1.0)
+    return result
 
 
-def _one_side(evidence: Evidence) -> float:
-    """Share of the clicks that went to the side with more of them."""
-    clicks = evidence.left + evidence.right
-    return max(evidence.left, evidence.right) / clicks if clicks > 0 else 0.0
+def is_follower(of: Measures) -> BoolArray:
+    """Nothing named; half and twice the crowd's attention, and a clear lean, are ruled out."""
+    low, high = (_end(of.attention, end) for end in (of.attention_low, of.attention_high))
+    attends = (low > HALF) & (high < TWICE)
+    tasteless = of.p_taste > LEVEL
+    result: BoolArray = of.tested & ~of.named & ~of.leans & attends & tasteless & upright(of)
+    return result
 
 
-def _agrees(evidence: Evidence) -> str:
-    share = "no" if evidence.agreement is None else f"{evidence.agreement:.0%} of"
-    return f"{share} {evidence.decisive:g} votes agree with the common ranking"
+def upright(of: Measures) -> BoolArray:
+    """Sides are unknown, or a lean of `MOST_LEAN` to either side is ruled out."""
+    low, high = (_end(of.lean, end) for end in (of.lean_low, of.lean_high))
+    result: BoolArray = np.isnan(of.lean) | ((low > -MOST_LEAN) & (high < MOST_LEAN))
+    return result
 
 
-def _no_lean(evidence: Evidence) -> str:
-    return "" if evidence.p_lean is None else f" and no clear lean (p = {_p(evidence.p_lean)})"
-
-
-def _chance(evidence: Evidence) -> str:
-    if evidence.first_if_equal is None:
-        return "as often as the second"
-    return (
-        f"{evidence.first_if_equal:.0%} of the time "
-        f"(95 % interval {evidence.first_low:.0%} to {evidence.first_high:.0%})"
-    )
-
-
-def _why_too_few(evidence: Evidence) -> str:
-    if evidence.p_taste is None:
-        return f"{evidence.decisive:g} votes that prefer an item are too few for a test"
-    return (
-        f"{evidence.decisive:g} votes that prefer an item fit following the crowd (p = "
-        f"{_p(evidence.p_taste)}) and tossing a coin (p = {_p(evidence.p_follows)}) alike"
-    )
-
-
-def _notes(evidence: Evidence) -> tuple[str, ...]:
-    if evidence.one_order:
-        return ("saw every item on one side only: votes alone cannot tell a lean from a taste",)
-    return ()
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return "unknown"
-    return "below 0.0001" if p < 1e-4 else f"{p:.2g}"
+def _end(estimate: Floats, end: Floats) -> Floats:
+    """End of the 90 % interval, from that of the 95 % interval."""
+    result: Floats = estimate + _ONE_SIDED_END * (end - estimate)
+    return result

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from prefpath.diagnose import diagnose
-from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW
+from prefpath.diagnose.verdicts import UNREMARKABLE
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference import IntervalSettings, Method, leaderboard_columns
 from prefpath.model.design import Ints
@@ -21,7 +21,6 @@ from prefpath.votes.encode import Labels
 
 Columns = Mapping[str, Any]
 
-UNREMARKABLE = (FOLLOWS, TOO_FEW)
 """Verdicts that single nobody out."""
 
 

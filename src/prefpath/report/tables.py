@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from prefpath.diagnose.verdicts import (
+    CONTRARY,
     FOLLOWS,
+    INCONCLUSIVE,
     LEANS_LEFT,
     LEANS_RIGHT,
+    NOISY,
     ONE_SIDED,
     OWN_TASTE,
     RANDOM,
+    SHARPER,
     TOO_FEW,
+    UNEXPLAINED,
 )
 from prefpath.report.data import Columns, ReportData
 from prefpath.report.escape import label, text
@@ -252,6 +257,11 @@ def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: 
 _MOODS = {
     FOLLOWS: "calm",
     TOO_FEW: "calm",
+    INCONCLUSIVE: "calm",
+    SHARPER: "taste",
+    NOISY: "lean",
+    UNEXPLAINED: "lean",
+    CONTRARY: "alarm",
     OWN_TASTE: "taste",
     LEANS_LEFT: "lean",
     LEANS_RIGHT: "lean",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.diagnose.verdicts import FOLLOWS, TOO_FEW, VERDICTS
-from prefpath.report.data import UNREMARKABLE, ReportData
+from prefpath.diagnose.verdicts import FOLLOWS, INCONCLUSIVE, TOO_FEW, UNREMARKABLE, VERDICTS
+from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
 
@@ -99,6 +99,8 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
         return ""
     if word == TOO_FEW:
         return f"{plural(len(who), 'annotator')} cast too few votes to tell."
+    if word == INCONCLUSIVE:
+        return f"Of {plural(len(who), 'annotator')} the votes show neither."
     return f"{text(word.capitalize())}: {len(who):,} ({_names(who)})."
 
 

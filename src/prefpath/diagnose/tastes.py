@@ -1,4 +1,4 @@
-"""What is known of each annotator besides the tests: agreement, own taste, attention to items."""
+"""What the path says of each annotator's taste, and how often votes go with the crowd."""
 
 from __future__ import annotations
 
@@ -6,78 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from scipy.stats import norm
 
-from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.consensus import Consensus
-from prefpath.diagnose.lean import estimate_leans
-from prefpath.diagnose.pvalues import Draws, taste_p_values
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
 from prefpath.votes import Votes
-from prefpath.votes.encode import BoolArray
-
-_ATTENTION_DRAWS = 400
-_SURE_ENOUGH = 0.025  # a slope this clear needs no second test
-_ROUNDING = 1e-20  # of squares
-
-
-@dataclass(frozen=True, eq=False)
-class Attention:
-    """Whether choices depend on the items at all.
-
-    Attributes
-    ----------
-    p_follows : array (n_annotators,)
-        One-sided p-value of a coin (with the annotator's own lean) against choices that go
-        with the common scores.
-    p_ignores : array (n_annotators,)
-        P-value of the same coin against choices that depend on the items in any way.
-    """
-
-    p_follows: Floats
-    p_ignores: Floats
-
-
-def measure_attention(
-    ballots: Ballots, consensus: Consensus, tested: BoolArray, draws: Draws
-) -> Attention:
-    """Test everybody against a coin that knows nothing of the items.
-
-    Two tests, doubled for there being two: of the slope in the common scores, and of the
-    squared norm of the score in a taste.
-    """
-    nothing = np.zeros(len(ballots.trials))
-    coin = estimate_leans(ballots, nothing, interval=False, n_threads=draws.n_threads).estimate
-    margin = ballots.margin(np.zeros(ballots.votes.n_items), coin)
-    z = _slope_in_common_scores(ballots, consensus, margin)
-    p_slope = 2.0 * norm.sf(np.abs(z))
-    unsure = tested & (p_slope > _SURE_ENOUGH)
-    no_error = np.zeros(ballots.votes.n_items)
-    outside = np.zeros(ballots.n_annotators, dtype=bool)
-    fewer = Draws(min(draws.n_draws, _ATTENTION_DRAWS), draws.seed, draws.n_threads)
-    p_any = taste_p_values(ballots, margin, no_error, outside, unsure, fewer)
-    p_ignores = np.fmin(1.0, 2.0 * np.fmin(p_slope, p_any))
-    return Attention(norm.sf(z), p_ignores)
-
-
-def _slope_in_common_scores(ballots: Ballots, consensus: Consensus, margin: Floats) -> Floats:
-    """Standardised score of "the margin goes with the common scores" in a coin's model."""
-    position = ballots.design.position
-    p = ballots.probability(margin)
-    slope = ballots.slope_at(margin, p)
-    difference = ballots.margin(consensus.scores)
-    pressure = position * ballots.trials * slope
-    lean = ballots.sum_by_annotator(pressure)
-    shared = ballots.sum_by_annotator(pressure * difference)
-    center = np.divide(shared, lean, out=np.zeros_like(lean), where=lean > 0)
-    beyond_lean = difference - position * center[ballots.annotator]
-    pull = ballots.sum_by_annotator((ballots.wins - ballots.trials * p) * beyond_lean)
-    scatter = ballots.trials * p * (1.0 - p)
-    spread = ballots.sum_by_annotator(scatter * beyond_lean**2)
-    # Where a lean explains every comparison, rounding alone is left, and says nothing.
-    told = spread > _ROUNDING * ballots.sum_by_annotator(scatter * difference**2)
-    return np.divide(pull, np.sqrt(spread), out=np.zeros_like(pull), where=told)
 
 
 def agreement_with(votes: Votes, scores: Floats) -> Floats:
