@@ -1,0 +1,1 @@
+"""Small dense effects for everybody below the sparse ones, for prediction."""
