@@ -20,6 +20,7 @@ LARGEST = 600  # rows of a block that is solved exactly: 0.1 s
 _LEAST_ROOT = 1e-6
 
 TASTE, OWN, LEAN, ATTENTION = range(4)
+KINDS = 4
 
 
 class Scales(NamedTuple):

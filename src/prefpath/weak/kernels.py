@@ -103,9 +103,7 @@ def add_curvature(
 
 
 @njit(cache=True, nogil=True)
-def add_product(
-    design: Design, attention: Floats, slope: Slope, way: Terms, out: Terms
-) -> Floats:
+def add_product(design: Design, attention: Floats, slope: Slope, way: Terms, out: Terms) -> Floats:
     """Add `J' bend J way` to `out` in one pass; returns its part in the position effect."""
     position = np.zeros(1)
     for u in range(len(design.cells) - 1):

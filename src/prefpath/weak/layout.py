@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -80,13 +81,7 @@ class Axes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ballots:
-    """Votes laid out for the kernels, features on their principal axes.
-
-    Attributes
-    ----------
-    cell_of_row : array (n_rows,)
-        Cell of each row of the votes.
-    """
+    """Votes laid out for the kernels, features on their principal axes."""
 
     votes: Votes
     weight: Floats
@@ -94,9 +89,9 @@ class Ballots:
     position_bias: bool
     common_position: bool
     axes: Axes | None
+    cell_starts: Ints
     design: Design
     target: Target
-    cell_of_row: Ints
 
     @classmethod
     def of(cls, problem: Problem, annotators: BoolArray | None = None) -> Ballots:
@@ -118,10 +113,21 @@ class Ballots:
             position_bias=problem.position_bias,
             common_position=problem.common_position,
             axes=axes,
+            cell_starts=starts,
             design=design,
             target=build_target(votes, starts, weight),
-            cell_of_row=np.searchsorted(starts, np.arange(votes.n_rows), side="right") - 1,
         )
+
+    def with_weight(self, weight: Floats) -> Ballots:
+        """The same votes with other weights of their rows: a fold."""
+        target = build_target(self.votes, self.cell_starts, weight)
+        return replace(self, weight=weight, target=target)
+
+    @cached_property
+    def cell_of_row(self) -> Ints:
+        """Cell of each row of the votes."""
+        rows = np.arange(self.votes.n_rows)
+        return np.searchsorted(self.cell_starts, rows, side="right") - 1
 
     @property
     def n_features(self) -> int:

@@ -1,9 +1,8 @@
-"""How strong each kind of effect is: variances by the Laplace approximation's likelihood.
+"""How strong each kind of effect is, by marginal likelihood.
 
-A group of coefficients shares a standard deviation tau. At the maximum of the marginal
-likelihood, tau^2 is the sum of squares of the group's posterior means over its effective
-degrees of freedom (MacKay's and Fellner and Schall's fixed point; with the mode in place of the
-mean it is PQL, which is too small where votes are few).
+A group of coefficients shares a standard deviation tau. Where the marginal likelihood is
+largest, tau^2 is the group's sum of squares over its effective degrees of freedom: the fixed
+point of MacKay, and of Fellner and Schall.
 """
 
 from __future__ import annotations
@@ -12,18 +11,15 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from prefpath.model.design import Floats, Ints
-from prefpath.model.losses import scalar_curvature
+from prefpath.path import Path
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.graph import connected_components
-from prefpath.weak.blocks import Scales, fill_blocks
-from prefpath.weak.kernels import Slope
+from prefpath.weak.blocks import KINDS, Scales, fill_blocks
 from prefpath.weak.layout import Ballots, Coefficients
-from prefpath.weak.mode import Posterior, State, find_mode, solve_newton
+from prefpath.weak.mode import Posterior, State, find_mode
 
-COMMON, ITEM = 0, 1
 GROUPS = (
     "features",
     "scores",
@@ -36,13 +32,15 @@ GROUPS = (
     "attention",
     "entered attention",
 )
-_ENTERED = np.array([name.startswith("entered") or " entered " in name for name in GROUPS])
+FEATURES, SCORES, TASTE_FEATURES, TASTES, LEANS, ATTENTION = 0, 1, 2, 4, 6, 8
+
 _START = np.array([1.0, 1.0, 0.3, 1.0, 0.3, 1.0, 0.3, 1.0, 0.3, 0.7])
-_LEAST, _MOST = 0.01, 20.0
+_LEAST, _MOST = 0.01, 50.0  # below, a group says nothing and is switched off
+_ENTERED = np.array(["entered" in name for name in GROUPS])
 _PSEUDO = 2.0
 _MOST_STEPS = 15
 _CLOSE = 0.05
-FACTOR = 1.0
+_ROUGH = 0.05
 
 
 class Entered(NamedTuple):
@@ -52,156 +50,110 @@ class Entered(NamedTuple):
     lean: BoolArray
     attention: BoolArray
 
+    @classmethod
+    def on(cls, path: Path, t: float) -> Entered:
+        """Those who have entered a path by time t and have not left again."""
+        n_annotators = len(path.annotators)
+        taste = np.zeros(n_annotators, dtype=bool)
+        taste[path.active_deviations(t)[0]] = True
+        return cls(taste, path.position_bias(t) != 0.0, _entered_attention(path, t))
 
-def groups_of(ballots: Ballots, entered: Entered) -> Coefficients:
+
+def _entered_attention(path: Path, t: float) -> BoolArray:
+    attention = getattr(path, "attention", None)  # paths without it know tastes and leans only
+    if attention is None:
+        return np.zeros(len(path.annotators), dtype=bool)
+    found: BoolArray = np.asarray(attention(t)) != 0.0
+    return found
+
+
+class Groups(NamedTuple):
     """Group of each coefficient; -1 for the position effect, which has a flat prior."""
-    zeros = ballots.zeros()
-    n_seen = np.diff(ballots.design.seen)
-    groups = (
-        np.full(len(zeros.common), COMMON),
-        np.full(len(zeros.item), ITEM),
+
+    common: Ints
+    item: Ints
+    position: Ints
+    taste: Ints
+    own: Ints
+    lean: Ints
+    attention: Ints
+
+    def flat(self) -> Ints:
+        """All in one array."""
+        return np.concatenate(self)
+
+
+def groups_of(ballots: Ballots, entered: Entered) -> Groups:
+    """Which coefficients share a standard deviation."""
+    return Groups(
+        np.full(ballots.n_features, FEATURES),
+        np.full(ballots.votes.n_items, SCORES),
         np.array([-1]),
-        np.repeat(2 + entered.taste, ballots.n_features),
-        np.repeat(4 + entered.taste, n_seen),
-        6 + entered.lean,
-        8 + entered.attention,
+        np.repeat(TASTE_FEATURES + entered.taste, ballots.n_features),
+        np.repeat(TASTES + entered.taste, np.diff(ballots.design.seen)),
+        LEANS + entered.lean,
+        ATTENTION + entered.attention,
     )
-    return Coefficients(*groups)
 
 
-def scale_of(ballots: Ballots, groups: Coefficients, tau: Floats) -> Coefficients:
-    """Standard deviation of each coefficient."""
+def scale_of(ballots: Ballots, groups: Groups, tau: Floats) -> Coefficients:
+    """Standard deviation of each coefficient; leans have none where sides do not matter."""
     known = Coefficients(*(tau[group] for group in groups))
-    lean = known.lean if ballots.position_bias else np.zeros_like(known.lean)
     position = np.array([1.0 if ballots.common_position else 0.0])
-    return known._replace(position=position, lean=lean)
+    return known._replace(position=position)
 
 
 @dataclass(frozen=True, eq=False)
-class Spent:
-    """What the votes say of a mode.
+class Chosen:
+    """Standard deviations of the groups, and the variance of a choice about its margin.
 
-    Attributes
-    ----------
-    leverage : array (n_cells,)
-        Posterior variance of each cell's margin.
-    degrees : array (n_groups,)
-        Effective degrees of freedom of each group.
-    mean : array
-        Posterior mean of q to first order: the mode, moved by the skewness.
+    The noise is 1 where the loss is a likelihood.
     """
 
-    leverage: Floats
-    degrees: Floats
-    mean: Floats
-    q2: Floats
-
-
-def spend(posterior: Posterior, state: State, groups: Coefficients) -> Spent:
-    """Degrees of freedom, leverages and means at a mode."""
-    ballots, scale = posterior.ballots, posterior.scale
-    slope = posterior.slopes(state)
-    leverage = np.zeros(len(state.margin))
-    by_kind = np.zeros((ballots.votes.n_annotators, 4))
-    scales = Scales(scale.taste, scale.own, scale.lean, scale.attention)
-    fill_blocks(ballots.design, scales, slope, leverage, by_kind)
-    kept = np.clip(1.0 - slope.bend * leverage, 0.0, 1.0)
-    common = scale.like(posterior.diagonal(state, slope._replace(bend=slope.bend * kept)))
-    leverage += kept**2 * _common_variance(posterior, state, common)
-    degrees = _by_group(ballots, groups, by_kind)
-    degrees[COMMON] = np.sum(1.0 - 1.0 / common.common)
-    degrees[ITEM] = max(np.sum(1.0 - 1.0 / common.item) - _unseen_levels(ballots), 0.0)
-    sk=FACTOR*_skewness(posterior, state, slope, leverage)
-    return Spent(leverage, degrees, state.q - sk, np.clip(state.q**2-2*sk*state.q,.25*state.q**2,2*state.q**2))
-
-
-def _unseen_levels(ballots: Ballots) -> int:
-    """Levels of the scores that no vote sees: one a component, none where features fix them."""
-    return 0 if ballots.n_features else len(np.unique(connected_components(ballots.votes)))
-
-
-def _by_group(ballots: Ballots, groups: Coefficients, by_kind: Floats) -> Floats:
-    n_annotators = ballots.votes.n_annotators
-    tastes = groups.attention * 0
-    if len(groups.own):
-        first = np.minimum(ballots.design.seen[:-1], len(groups.own) - 1)
-        tastes = groups.own[first] - 4
-    group = np.stack((2 + tastes, 4 + tastes, groups.lean, groups.attention), axis=1)
-    assert by_kind.shape == (n_annotators, 4)
-    return np.bincount(group.ravel(), weights=by_kind.ravel(), minlength=len(GROUPS))
-
-
-def _common_variance(posterior: Posterior, state: State, diagonal: Coefficients) -> Floats:
-    """Variance of each cell's margin from the common scores, each taken alone."""
-    scale, design = posterior.scale, posterior.ballots.design
-    per_cell = np.diff(design.cells)
-    start = np.repeat(design.seen[:-1], per_cell)
-    left, right = design.seen_item[start + design.left_at], design.seen_item[start + design.right_at]
-    item = scale.item**2 / diagonal.item
-    variance: Floats = item[left] + item[right]
-    for d in range(posterior.ballots.n_features):
-        moved = design.features[left, d] - design.features[right, d]
-        variance += moved**2 * scale.common[d] ** 2 / diagonal.common[d]
-    return variance * np.repeat(1.0 + state.terms.attention, per_cell) ** 2
-
-
-def _skewness(posterior: Posterior, state: State, slope: Slope, leverage: Floats) -> Floats:
-    """How far the posterior mean of q lies from the mode, to first order."""
-    loss, (choice, weight) = posterior.ballots.loss, posterior.ballots.target
-    if not np.isfinite(loss.max_curvature_change):
-        return np.zeros_like(state.q)
-    third = np.empty_like(state.margin)
-    fill_third(loss.code, loss.parameter, state.margin, choice, weight, third)
-    right = posterior.pulled(state, 0.5 * leverage * third)
-    return solve_newton(posterior, state, slope, right)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def fill_third(
-    code: int, parameter: float, margin: Floats, choice: Floats, weight: Floats, third: Floats
-) -> None:
-    """Third derivative of every cell's weighted loss, by a central difference."""
-    h = 1e-4
-    for c in range(len(margin)):
-        above = scalar_curvature(code, parameter, margin[c] + h, choice[c])
-        below = scalar_curvature(code, parameter, margin[c] - h, choice[c])
-        third[c] = weight[c] * (above - below) / (2.0 * h)
-
-
-class Chosen(NamedTuple):
-    """Standard deviations of the groups, noise of the votes, and how many steps it took."""
-
     tau: Floats
-    noise: float
-    n_steps: int
+    noise: float = 1.0
+
+    def named(self) -> dict[str, float]:
+        """Strengths that are not zero, by the groups' names."""
+        named = zip(GROUPS, self.tau.tolist(), strict=True)
+        return {name: tau for name, tau in named if tau > 0}
+
+    def posterior(self, ballots: Ballots, groups: Groups) -> Posterior:
+        """The posterior of some votes under these priors."""
+        return Posterior(with_noise(ballots, self.noise), scale_of(ballots, groups, self.tau))
 
 
-def choose_strengths(ballots: Ballots, entered: Entered) -> Chosen:
+def rescaled(q: Floats, groups: Groups, old: Floats, new: Floats) -> Floats:
+    """The same coefficients under other standard deviations, as a start."""
+    ratio = np.divide(old, new, out=np.zeros_like(old), where=new > 0)
+    moved: Floats = q * np.append(ratio, 1.0)[groups.flat()]  # the last one is for group -1
+    return moved
+
+
+def choose_strengths(ballots: Ballots, groups: Groups) -> Chosen:
     """Standard deviations of all groups where the marginal likelihood is largest."""
-    groups = groups_of(ballots, entered)
-    present = _present(ballots, groups)
-    tau = np.where(present, _START, 0.0)
-    noise, momentum, last = 1.0, np.ones(len(tau)), np.zeros(len(tau))
+    chosen = Chosen(np.where(_present(ballots, groups), _START, 0.0))
+    momentum, last = np.ones(len(GROUPS)), np.zeros(len(GROUPS))
     q = np.zeros(len(groups.flat()))
-    for step in range(1, _MOST_STEPS + 1):
-        posterior = Posterior(with_noise(ballots, noise), scale_of(ballots, groups, tau))
-        state = find_mode(posterior, q, tolerance=0.05)
-        spent = spend(posterior, state, groups)
-        noise = _noise_of(ballots, state, spent)
-        change = _change(groups, tau, spent)
+    for _ in range(_MOST_STEPS):
+        posterior = chosen.posterior(ballots, groups)
+        state = find_mode(posterior, q, tolerance=_ROUGH)
+        degrees = degrees_of_freedom(posterior, state, groups)
+        change = _change(groups, chosen.tau, state, degrees)
+        # steps that go on in one direction grow: towards zero they would be many
         momentum = np.where(change * last > 0, np.minimum(momentum * 1.5, 4.0), 1.0)
         last = change
-        new = np.minimum(tau * np.exp(momentum * change), _MOST)
-        new = np.where(new < _LEAST, 0.0, new)
-        q = state.q * _ratio(tau, new)[groups.flat()]
-        tau = new
+        tau = np.minimum(chosen.tau * np.exp(momentum * change), _MOST)
+        tau = np.where(tau < _LEAST, 0.0, tau)
+        q = rescaled(state.q, groups, chosen.tau, tau)
+        chosen = Chosen(tau, _noise_of(ballots, state, degrees))
         if np.abs(change[tau > 0]).max(initial=0.0) < _CLOSE:
             break
-    return Chosen(tau, noise, step)
+    return chosen
 
 
 def with_noise(ballots: Ballots, noise: float) -> Ballots:
-    """The votes with weights over the noise's variance."""
+    """The votes with their weights over the noise."""
     if noise == 1.0:
         return ballots
     weight = ballots.target.weight / noise
@@ -209,41 +161,72 @@ def with_noise(ballots: Ballots, noise: float) -> Ballots:
     return replace(ballots, target=ballots.target._replace(weight=weight))
 
 
-def _present(ballots: Ballots, groups: Coefficients) -> BoolArray:
+def degrees_of_freedom(posterior: Posterior, state: State, groups: Groups) -> Floats:
+    """How many coefficients of each group the votes determine.
+
+    Annotators' blocks are exact, the common part given; the common coefficients are each taken
+    alone, with what their votes say once the annotators' own part is free.
+    """
+    ballots, scale, slope = posterior.ballots, posterior.scale, posterior.slopes(state)
+    leverage = np.zeros(len(state.margin))
+    by_kind = np.zeros((ballots.votes.n_annotators, KINDS))
+    scales = Scales(scale.taste, scale.own, scale.lean, scale.attention)
+    fill_blocks(ballots.design, scales, slope, leverage, by_kind)
+    kept = np.clip(1.0 - slope.bend * leverage, 0.0, 1.0)
+    common = scale.like(posterior.diagonal(state, slope._replace(bend=slope.bend * kept)))
+    degrees: Floats = np.bincount(
+        _group_of_kinds(groups, ballots.design.seen).ravel(), by_kind.ravel(), len(GROUPS)
+    ).astype(np.float64)
+    degrees[FEATURES] = np.sum(1.0 - 1.0 / common.common)
+    degrees[SCORES] = max(np.sum(1.0 - 1.0 / common.item) - _unseen_levels(ballots), 0.0)
+    return degrees
+
+
+def _group_of_kinds(groups: Groups, seen: Ints) -> Ints:
+    """Group of each annotator's coefficients of each kind (n_annotators x kinds)."""
+    own = np.append(groups.own, TASTES)[np.minimum(seen[:-1], len(groups.own))]
+    features = own - TASTES + TASTE_FEATURES
+    return np.stack((features, own, groups.lean, groups.attention), axis=1)
+
+
+def _unseen_levels(ballots: Ballots) -> int:
+    """Levels of the scores that no vote sees: one a component."""
+    return int(connected_components(ballots.votes).max()) + 1
+
+
+def _present(ballots: Ballots, groups: Groups) -> BoolArray:
     flat = groups.flat()
     present: BoolArray = np.bincount(flat[flat >= 0], minlength=len(GROUPS)) > 0
     if not ballots.position_bias:
-        present[6:8] = False
+        present[LEANS : LEANS + 2] = False
     return present
 
 
-def _ratio(old: Floats, new: Floats) -> Floats:
-    """What keeps a coefficient as it is when its scale changes; the last one is for group -1."""
-    ratio = np.divide(old, new, out=np.zeros_like(old), where=new > 0)
-    return np.append(ratio, 1.0)
+def _change(groups: Groups, tau: Floats, state: State, degrees: Floats) -> Floats:
+    """Step of log tau.
 
-
-def _change(groups: Coefficients, tau: Floats, spent: Spent) -> Floats:
-    """Step of log tau in the fixed-point iteration."""
+    Entered effects are few: theirs has two more degrees of freedom, of the size of the common
+    scores (for the attention, of 1).
+    """
     flat = groups.flat()
     ours = flat >= 0
-    squares = np.bincount(flat[ours], weights=spent.q2[ours], minlength=len(GROUPS))
+    squares = np.bincount(flat[ours], state.q[ours] ** 2, len(GROUPS))
     pseudo = np.where(_ENTERED, _PSEUDO, 0.0)
-    usual = np.full(len(tau), max(tau[COMMON], tau[ITEM]))
-    usual[9] = 1.0
+    usual = np.full(len(tau), max(tau[FEATURES], tau[SCORES]))
+    usual[ATTENTION + 1] = 1.0
     above = tau**2 * squares + pseudo * usual**2
-    below = tau**2 * (spent.degrees + pseudo)
-    change = np.zeros(len(tau))
+    below = tau**2 * (degrees + pseudo)
     live = (tau > 0) & (below > 0)
+    change = np.zeros(len(tau))
     change[live] = 0.5 * np.log(np.maximum(above[live] / below[live], 1e-4))
     return change
 
 
-def _noise_of(ballots: Ballots, state: State, spent: Spent) -> float:
+def _noise_of(ballots: Ballots, state: State, degrees: Floats) -> float:
     """Variance of a choice about its margin; 1 where the loss is a likelihood."""
     if ballots.loss.binary:
         return 1.0
-    rows = ballots.votes
-    squares = ballots.weight @ (state.margin[ballots.cell_of_row] - rows.choice) ** 2
-    free = max(rows.total_weight - spent.degrees.sum(), 0.1 * rows.total_weight)
-    return float(max(squares / free, 1e-12))
+    total = float(ballots.weight.sum())
+    away = state.margin[ballots.cell_of_row] - ballots.votes.choice
+    free = max(total - float(degrees.sum()), 0.1 * total)
+    return max(float(ballots.weight @ away**2) / free, 1e-12)

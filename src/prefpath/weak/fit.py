@@ -1,0 +1,112 @@
+"""`fit_weak`: from a fit to everybody's small effects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from prefpath.errors import VoteError
+from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.model.problem import Problem
+from prefpath.selection.folds import Fold, Over, make_folds
+from prefpath.votes import Votes
+from prefpath.votes.encode import BoolArray
+from prefpath.weak.effects import Shares, WeakEffects
+from prefpath.weak.layout import Ballots
+from prefpath.weak.mode import find_mode
+from prefpath.weak.strengths import Chosen, Entered, choose_strengths, groups_of
+from prefpath.weak.tuning import HeldOut, tune
+
+MOST_ROWS = 50_000  # of the votes from which the strengths are chosen
+_FEWEST_ANNOTATORS = 20
+
+
+def fit_weak(
+    model: Fitted | HasFitted,
+    *,
+    n_folds: int = 5,
+    over: Over = "votes",
+    seed: int | None = 0,
+) -> WeakEffects:
+    """Refit common scores and everybody's own effects under Gaussian priors, once, at time t.
+
+    The margin of annotator u between items i and j is
+    `(1 + s_u)(theta_i - theta_j) + d_i^u - d_j^u + g_u`, every part normal about zero. Those
+    whose taste, lean or attention has entered the path at time t have standard deviations of
+    their own for it, so that they are hardly shrunk. Strengths are chosen by marginal likelihood
+    and then multiplied by what predicts held-out votes best.
+
+    Parameters
+    ----------
+    model : fitted PreferenceModel, or Fitted
+    n_folds : int
+        Of the cross-validation that corrects the strengths; 0 leaves them to the likelihood.
+    over : {"votes", "items", "annotators"}
+        What these folds hold out.
+    seed : int, optional
+        Of the folds, and of the annotators drawn where there are more than 50,000 rows.
+
+    Returns
+    -------
+    WeakEffects
+
+    References
+    ----------
+    MacKay: Bayesian interpolation. Wood and Fasiolo: A generalized Fellner-Schall method for
+    smoothing parameter optimization.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> crowd = simulate_crowd(2_000, 20, 5, deviants=1, clickers=1, seed=0)
+    >>> model = PreferenceModel(cv=0, n_times=10, t_ratio=20.0).fit(crowd.votes)
+    >>> weak = fit_weak(model)
+    >>> weak.strengths["scores"] > 0.3
+    True
+    """
+    fitted = as_fitted(model)
+    entered = Entered.on(fitted.path, fitted.t)
+    chosen, shares = _strengths(fitted.problem, entered, n_folds, over, seed)
+    ballots = Ballots.of(fitted.problem)
+    groups = groups_of(ballots, entered)
+    posterior = chosen.posterior(ballots, groups)
+    state = find_mode(posterior, np.zeros(len(groups.flat())))
+    return WeakEffects.at(ballots, entered, chosen, posterior, state, shares)
+
+
+def _strengths(
+    problem: Problem, entered: Entered, n_folds: int, over: Over, seed: int | None
+) -> tuple[Chosen, Shares]:
+    ballots = Ballots.of(problem, _sample(problem.votes, seed))
+    groups = groups_of(ballots, entered)
+    chosen = choose_strengths(ballots, groups)
+    folds = _folds(ballots.votes, n_folds, over, seed)
+    if not folds:
+        return chosen, Shares()
+    nothing = np.zeros(len(groups.flat()))
+    starts = [(nothing, chosen.tau)] * len(folds)
+    tuned, judged = tune(HeldOut(ballots, groups, entered, folds, starts), chosen)
+    return tuned, judged.shares
+
+
+def _folds(votes: Votes, n_folds: int, over: Over, seed: int | None) -> Sequence[Fold]:
+    """Folds, or none where there are too few votes for them."""
+    if n_folds == 0:
+        return []
+    try:
+        return make_folds(votes, n_folds, over=over, random_state=seed)
+    except VoteError:
+        return []
+
+
+def _sample(votes: Votes, seed: int | None) -> BoolArray | None:
+    """Annotators whose votes together have at most 50,000 rows, at random; None for all."""
+    if votes.n_rows <= MOST_ROWS:
+        return None
+    each = np.diff(votes.offsets)
+    order = np.random.default_rng(seed).permutation(votes.n_annotators)
+    enough = int(np.searchsorted(np.cumsum(each[order]), MOST_ROWS, side="right"))
+    chosen = np.zeros(votes.n_annotators, dtype=bool)
+    chosen[order[: max(enough, _FEWEST_ANNOTATORS)]] = True
+    return chosen

@@ -1,0 +1,126 @@
+"""Strengths on held-out votes: the likelihood's choice, corrected where it predicts badly.
+
+The approximation behind the likelihood is poor where votes are few or nearly always agree, and
+the votes that it sees have said who has entered. So three multipliers (of tastes, of leans and
+attention, of the common scores) and the share of the variance that counts are chosen by
+cross-validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from prefpath.model.design import Floats
+from prefpath.model.losses import Loss
+from prefpath.predict import Comparisons
+from prefpath.selection.folds import Fold
+from prefpath.weak.effects import Shares, WeakEffects
+from prefpath.weak.layout import Ballots
+from prefpath.weak.margins import Moments, attenuation
+from prefpath.weak.mode import find_mode
+from prefpath.weak.strengths import (
+    FEATURES,
+    LEANS,
+    SCORES,
+    TASTE_FEATURES,
+    Chosen,
+    Entered,
+    Groups,
+    rescaled,
+)
+
+MULTIPLIED = (
+    list(range(TASTE_FEATURES, LEANS)),
+    list(range(LEANS, LEANS + 4)),
+    [FEATURES, SCORES],
+)
+_FACTOR = 1.5
+_MOST_STEPS = 8
+_ROUNDS = 2
+_WORTH = 1e-4  # of held-out loss: less is noise
+_ROUGH = 0.05
+_SHARES = tuple(Shares(*pair) for pair in product((0.0, 0.25, 0.5, 1.0, 1.5), repeat=2))
+
+
+class Judged(NamedTuple):
+    """Held-out loss, and the share of the variance that makes it smallest."""
+
+    error: float
+    shares: Shares
+
+
+@dataclass(eq=False)
+class HeldOut:
+    """Votes, and folds of them; each fold remembers its last mode as a start of the next."""
+
+    ballots: Ballots
+    groups: Groups
+    entered: Entered
+    folds: Sequence[Fold]
+    starts: list[tuple[Floats, Floats]]
+
+    def judge(self, chosen: Chosen) -> Judged:
+        """Error on held-out votes under some strengths."""
+        found = [self._one(k, chosen) for k in range(len(self.folds))]
+        whole = Moments(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+        rows = np.concatenate([np.flatnonzero(fold.test) for fold in self.folds])
+        weight = np.concatenate([fold.test[fold.test != 0] for fold in self.folds])
+        choice, loss = self.ballots.votes.choice[rows], self.ballots.loss
+        options = _SHARES if loss.binary else (Shares(),)
+        errors = [_error(loss, whole, shares, choice, weight) for shares in options]
+        best = int(np.argmin(errors))
+        return Judged(errors[best], options[best])
+
+    def _one(self, k: int, chosen: Chosen) -> Moments:
+        fold = self.folds[k]
+        ballots = self.ballots.with_weight(fold.train)
+        posterior = chosen.posterior(ballots, self.groups)
+        q, tau = self.starts[k]
+        start = rescaled(q, self.groups, tau, chosen.tau)
+        state = find_mode(posterior, start, tolerance=_ROUGH)
+        self.starts[k] = state.q, chosen.tau
+        effects = WeakEffects.at(ballots, self.entered, chosen, posterior, state)
+        return effects.moments(Comparisons.of(ballots.votes, np.flatnonzero(fold.test)))
+
+
+def _error(loss: Loss, found: Moments, shares: Shares, choice: Floats, weight: Floats) -> float:
+    variance = shares.additive * found.additive + shares.slope * found.slope
+    cost = loss.value(found.mean * attenuation(loss, variance), choice)
+    return float(weight @ cost / weight.sum())
+
+
+def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
+    """Multiply strengths up or down for as long as held-out votes are predicted better."""
+    best = held_out.judge(chosen)
+    for _ in range(_ROUNDS):
+        before = best
+        for turn in MULTIPLIED:
+            if not chosen.tau[turn].any():
+                continue
+            for factor in (_FACTOR, 1.0 / _FACTOR):
+                start = best
+                chosen, best = _climb(held_out, chosen, best, turn, factor)
+                if best is not start:
+                    break
+        if best is before:
+            break
+    return chosen, best
+
+
+def _climb(
+    held_out: HeldOut, chosen: Chosen, best: Judged, turn: list[int], factor: float
+) -> tuple[Chosen, Judged]:
+    for _ in range(_MOST_STEPS):
+        tau = chosen.tau.copy()
+        tau[turn] *= factor
+        tried = replace(chosen, tau=tau)
+        judged = held_out.judge(tried)
+        if judged.error >= best.error - _WORTH:
+            break
+        chosen, best = tried, judged
+    return chosen, best
