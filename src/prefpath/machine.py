@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import mmap
 from pathlib import Path
 
 from prefpath.errors import MachineError
@@ -36,7 +37,8 @@ def lacking(error: BaseException, doing: str = "") -> MachineError | None:
     """
     before = f"{doing}: " if doing else ""
     number = error.errno if isinstance(error, OSError) else None
-    if isinstance(error, MemoryError) or number == errno.ENOMEM:
+    unmapped = isinstance(error, ImportError) and "failed to map" in str(error)
+    if isinstance(error, MemoryError) or number == errno.ENOMEM or unmapped:
         return MachineError(
             f"{before}there is not enough memory", _MEMORY_REMEDY, exit_code=_NO_MEMORY
         )
@@ -83,17 +85,24 @@ def _of_group() -> int | None:
     return int(limit) - int(used) + int(cached.get("inactive_file", 0))
 
 
-def _of_process() -> int | None:
-    """What is left of `ulimit -v`, which counts addresses and not pages in use."""
+def address_limit() -> int | None:
+    """The limit of this process in bytes (`ulimit -v`), None without one.
+
+    It counts addresses and not pages in use: libraries take hundreds of megabytes of them.
+    """
     try:
         import resource
     except ImportError:  # not on Windows
         return None
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    pages = _text("/proc/self/statm").split()
-    if limit == resource.RLIM_INFINITY or not pages:
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _of_process() -> int | None:
+    limit, pages = address_limit(), _text("/proc/self/statm").split()
+    if limit is None or not pages:
         return None
-    return max(0, limit - int(pages[0]) * resource.getpagesize())
+    return max(0, limit - int(pages[0]) * mmap.PAGESIZE)
 
 
 def _text(file: str) -> str:

@@ -72,6 +72,7 @@ def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path) -> 
     assert result.exit_code == 0, result.output
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         "ranking.csv", "annotators.csv", "path.npz", "path.csv", "cross_validation.csv",
+        "manifest.json",
     }  # fmt: skip
     path = PreferencePath.load(tmp_path / "out" / "path.npz")
     assert "apple" in path.items.tolist()
@@ -120,7 +121,10 @@ def test_stopping_at_a_time_of_ones_own(votes_file: Path) -> None:
         (["--anchor", "durian"], ["durian"]),
         (["--personal", "Nobody"], ["no annotator 'Nobody'"]),
         (["--q", "2"], ["2"]),
-        (["--cv", "1"], ["1 folds"]),
+        (["--cv", "1"], ["1 fold", "at least 2"]),
+        (["--cv", "-1"], ["-1 folds"]),
+        (["--format", "xlsx"], ["no format 'xlsx'"]),
+        (["--t-ratio", "1"], ["--t-ratio is 1"]),
     ],
 )
 def test_bad_settings_say_what_and_exit_with_2(

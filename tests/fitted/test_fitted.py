@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from prefpath import PreferenceModel, SettingError, Votes, VoteWarning, calibrated_entry
-from prefpath.cli.fit import as_json
+from prefpath.cli.outcome import Outcome
 from prefpath.cli.show import held_out
 from prefpath.diagnose import diagnose, personal_ranking
 from prefpath.fitted import Fitted, as_fitted, rank_within
@@ -75,7 +75,7 @@ def test_terminal_json_and_report_say_the_same_error_between_knots(model):
     found = model.cv_
     fitted = model.fitted_.at(0.3 * found.times[2] + 0.7 * found.times[3])
     report = gather(fitted, Limits(), Certainty(interval=None))
-    machine = as_json(fitted, {}, {}, {})
+    machine = Outcome(fitted, {}, {}, {}).as_json()
     assert machine["held_out_error"] == report.journey.error[report.journey.chosen]
     assert machine["held_out_wrong"] == report.journey.wrong[report.journey.chosen]
     assert f"log-loss {machine['held_out_error']:.4f}" in held_out(fitted)

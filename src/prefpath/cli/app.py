@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+
+from prefpath.cli.terminal import Listing, SafeConsole, json_text
+from prefpath.version import __version__
 
 app = typer.Typer(
     name="prefpath",
@@ -21,39 +20,35 @@ app = typer.Typer(
     add_completion=False,
 )
 
+console = SafeConsole()
+error_console = SafeConsole(stderr=True)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"prefpath {__version__}")
+        raise typer.Exit
+
 
 @app.callback()
-def _commands() -> None:
+def _commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version."),
+    ] = False,
+) -> None:
     """Typer makes a program of a single command without this; the help text is the app's."""
 
 
-console = Console()
-error_console = Console(stderr=True)
-
-
-def table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]) -> Table:
-    """A Rich table; columns are (heading, "left" or "right"); cells are shown as plain text."""
-    result = Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    for heading, side in columns:
-        # A label that does not fit goes on in the next line: cut off, two may look the same.
-        right = side == "right"
-        result.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        result.add_row(*(escape(str(cell)) for cell in row))
-    return result
+def table(title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]) -> Listing:
+    """A table; columns are (heading, "left" or "right"); cells are shown as plain text."""
+    return Listing.of(title, columns, rows)
 
 
 def print_json(data: Any) -> None:
     """JSON for machines on standard output: labels as they are, null for what is not finite."""
-    typer.echo(json.dumps(plain(data), ensure_ascii=False, allow_nan=False, indent=2))
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    typer.echo(json_text(plain(data), ascii_only=not encoding.startswith("utf")))
 
 
 def plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -10,8 +11,10 @@ from rich.table import Table
 
 from prefpath.cli.app import app, console, print_json
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.trust import TrustPanel, trust_panel
 from prefpath.votes import Votes
+
+if TYPE_CHECKING:
+    from prefpath.trust import TrustPanel
 
 _MARKS = {"passed": "[green]passed[/]", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
 
@@ -23,6 +26,8 @@ def check(votes: Votes, seed: Seed = 0, json: Json = False) -> None:  # noqa: AR
 
     The exit code is 1 if a check fails, 2 if the votes cannot be read.
     """
+    from prefpath.trust import trust_panel
+
     panel = trust_panel(votes)
     if json:
         print_json(_as_json(votes, panel))

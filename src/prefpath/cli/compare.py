@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -34,8 +35,16 @@ _COLUMNS = (
 )
 
 
+def _check(given: Mapping[str, Any]) -> None:
+    """A figure that cannot be drawn is refused before anything is compared."""
+    if given["figure"] is not None:
+        from prefpath.plots.style import check_figure
+
+        check_figure(given["figure"])
+
+
 @app.command()
-@takes_votes
+@takes_votes(check=_check)
 def compare(
     votes: Votes,
     *,
@@ -83,12 +92,12 @@ def compare(
             n_jobs=jobs,
             progress=report,
         )
+    if figure is not None:
+        _draw(found, figure)
     if json:
         print_json({"held_out": over.value, "test_share": test_share, **found.as_dict()})
     else:
         _show(votes, found, over.value, splits, test_share)
-    if figure is not None:
-        _draw(found, figure)
 
 
 def _show(votes: Votes, found: Comparison, over: str, n_splits: int, test_share: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -10,7 +10,10 @@ import typer
 from prefpath.cli import show
 from prefpath.cli.app import app, console, print_json
 from prefpath.cli.fit import fit_with_progress
-from prefpath.simulate import Simulation, simulate_crowd
+from prefpath.cli.outcome import Outcome
+
+if TYPE_CHECKING:
+    from prefpath.simulate import Simulation
 
 
 @app.command()
@@ -20,6 +23,7 @@ def demo(
 ) -> None:
     """Make a crowd with planted deviants and clickers, fit it, and show that it found them."""
     from prefpath.estimators import PreferenceModel
+    from prefpath.simulate import simulate_crowd
 
     crowd = simulate_crowd(
         6_000,
@@ -35,12 +39,12 @@ def demo(
     if not json:
         console.print(_introduction(crowd), markup=False, highlight=False)
     fit_with_progress(model, crowd.votes)
-    people = model.annotator_columns()
-    verdict = check_planted(crowd, people)
+    found = Outcome(model.fitted_, model.ranking_columns(), model.annotator_columns(), {})
+    verdict = check_planted(crowd, found.people)
     if json:
         print_json(verdict)
         return
-    show.result(console, model.fitted_, model.ranking_columns(), people, top=10, scale="natural")
+    show.result(console, found, top=10, scale="natural")
     console.print()
     for line in _outcome(verdict):
         console.print(line, markup=False, highlight=False)

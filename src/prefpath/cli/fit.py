@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 import typer
 
 from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
+from prefpath.cli.before import check_fit, check_labels, check_memory
+from prefpath.cli.failures import say_warning
+from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.errors import SettingError, VoteWarning
-from prefpath.export import path_columns, write_table
-from prefpath.fitted import Fitted
-from prefpath.leaderboard import interval_meaning
+from prefpath.cli.terminal import counted
+from prefpath.errors import VoteWarning
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _OUTPUT = "What comes out"
 
 
 @app.command()
-@takes_votes
+@takes_votes(check=check_fit)
 def fit(
     votes: Votes,
     *,
@@ -79,6 +80,14 @@ def fit(
     solver: Annotated[
         str, typer.Option(help="flow, or lbi (the paper's).", rich_help_panel=_MODEL)
     ] = "flow",
+    t_ratio: Annotated[
+        float | None,
+        typer.Option(
+            help="How far the path goes: its end over its start.",
+            show_default="until the held-out error has stopped falling",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(help="One for each processor.", rich_help_panel=_MODEL)
     ] = None,
@@ -116,6 +125,9 @@ def fit(
     from prefpath.diagnose import personal_ranking
     from prefpath.estimators import PreferenceModel
 
+    asked = list(dict.fromkeys(personal or []))
+    check_labels(votes, [anchor], asked)
+    check_memory(votes, cv)
     model = PreferenceModel(
         loss=loss,
         features=features,
@@ -127,27 +139,48 @@ def fit(
         criterion=criterion,  # type: ignore[arg-type]
         rule=rule,  # type: ignore[arg-type]
         solver=solver,  # type: ignore[arg-type]
-        t_ratio="auto" if solver == "flow" else 50.0,
+        t_ratio=_path_length(t_ratio, solver),
         random_state=seed,
         n_threads=threads,
     )
     fit_with_progress(model, votes)
     if t is not None:
         model.stop_at(t)
-    ranking = model.ranking_columns(scale=scale, anchor=anchor, interval=interval)  # type: ignore[arg-type]
-    people = model.annotator_columns(q=q)
-    own = {name: personal_ranking(model, name).columns() for name in personal or []}
+    found = Outcome(
+        model.fitted_,
+        model.ranking_columns(scale=scale, anchor=anchor, interval=interval),  # type: ignore[arg-type]
+        model.annotator_columns(q=q),
+        {name: personal_ranking(model, name).columns() for name in asked},
+    )
+    # Files first: whatever happens to the terminal, the fit is not lost.
+    wrote = _write_files(found, model, out, table_format, report)
     if json:
-        print_json(as_json(model.fitted_, ranking, people, own))
+        print_json(found.as_json())
     else:
-        show.result(console, model.fitted_, ranking, people, top=top, scale=scale)
-        for name, columns in own.items():
-            show.personal(console, name, columns, top=top)
+        show.result(console, found, top=top, scale=scale)
+    for place in wrote:
+        error_console.print(f"wrote {place}", markup=False, highlight=False)
+
+
+def _path_length(asked: float | None, solver: str) -> float | Literal["auto"]:
+    """Of LBI the end must be known before its start."""
+    if asked is not None:
+        return asked
+    return "auto" if solver == "flow" else 50.0
+
+
+def _write_files(
+    found: Outcome, model: PreferenceModel, out: Path | None, suffix: str, report: Path | None
+) -> list[str]:
+    """Write what was asked for; say where."""
+    wrote = []
     if out is not None:
-        write_everything(model.fitted_, ranking, people, own, out, table_format)
+        found.write(out, suffix)
+        wrote.append(f"tables and path to {out}")
     if report is not None:
         model.report(report)
-        error_console.print(f"wrote {report}", markup=False, highlight=False)
+        wrote.append(str(report))
+    return wrote
 
 
 def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
@@ -161,79 +194,8 @@ def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
             if report is not None:
                 share = np.log(t / first[0]) / np.log(50.0)
                 report("following the path", min(0.99, float(share)))
-                report(f"  {active:,} annotators have popped up", min(0.99, float(share)))
+                report(f"  {counted(active, 'annotator')} popped up", min(0.99, float(share)))
 
         model.fit(votes, progress=progress if report is not None else None)
     for warning in said:
-        error_console.print(f"note: {warning.message}", style="yellow", markup=False)
-
-
-def _held_out(fitted: Fitted) -> dict[str, Any]:
-    """Errors on held-out votes at the chosen t, and with one ranking for all."""
-    found, common = fitted.held_out, fitted.held_out_of_one_ranking
-    return {
-        "criterion": fitted.criterion,
-        "held_out_error": None if found is None else found.error,
-        "held_out_error_of_one_ranking": None if common is None else common.error,
-        "held_out_wrong": None if found is None else found.wrong,
-        "held_out_wrong_of_one_ranking": None if common is None else common.wrong,
-    }
-
-
-def as_json(
-    fitted: Fitted,
-    ranking: dict[str, Any],
-    people: dict[str, Any],
-    own: dict[str, dict[str, Any]],
-) -> dict[str, Any]:
-    """Everything a fit says, for machines."""
-    return {
-        "t": fitted.t,
-        "balanced": fitted.balanced,
-        **_held_out(fitted),
-        "intervals": (
-            interval_meaning(fitted.votes.n_annotators, fitted.active_count[0])
-            if "score_low" in ranking
-            else None
-        ),
-        "ranking": _records(ranking),
-        "annotators": _records(people),
-        "personal": {name: _records(columns) for name, columns in own.items()},
-        "votes": dict(fitted.votes.origin),
-    }
-
-
-def write_everything(
-    fitted: Fitted,
-    ranking: dict[str, Any],
-    people: dict[str, Any],
-    own: dict[str, dict[str, Any]],
-    folder: Path,
-    suffix: str = "csv",
-) -> None:
-    """Tables, path and cross-validation into a folder."""
-    if folder.exists() and not folder.is_dir():
-        raise SettingError(f"{folder} is a file", expected="a folder to write to")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_table(ranking, folder / f"ranking.{suffix}")
-    write_table(people, folder / f"annotators.{suffix}")
-    for name, columns in own.items():
-        write_table(columns, folder / f"personal-{_file_name(name)}.{suffix}")
-    fitted.path.save(folder / "path.npz")
-    write_table(path_columns(fitted.path), folder / f"path.{suffix}")
-    found = fitted.cross_validation
-    if found is not None:
-        errors = {f"fold {k + 1}": row for k, row in enumerate(found.errors)}
-        table = {"t": found.times, "mean": found.mean, **errors}
-        write_table(table, folder / f"cross_validation.{suffix}")
-    error_console.print(f"wrote tables and path to {folder}", markup=False, highlight=False)
-
-
-def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    names = list(columns)
-    rows = zip(*(columns[name] for name in names), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _file_name(label: str) -> str:
-    return "".join(c if c.isalnum() or c in "-_" else "_" for c in label)[:80]
+        say_warning(warning.message, warning.category)

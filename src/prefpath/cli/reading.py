@@ -136,7 +136,7 @@ def load_votes(source: str, *, quiet: bool = False, **options: Any) -> Votes:
         votes = read_votes(source, progress=report, **_parsed(options))
     if not quiet:
         said = summarise_origin(votes.origin)
-        error_console.print(said, markup=False, highlight=False, soft_wrap=True)
+        error_console.print(said, markup=False, highlight=False)
     return votes
 
 

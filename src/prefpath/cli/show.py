@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 
 from prefpath.cli.app import table
-from prefpath.fitted import Fitted
-from prefpath.leaderboard import interval_meaning
+from prefpath.cli.outcome import Outcome
+from prefpath.cli.terminal import counted
+
+if TYPE_CHECKING:
+    from prefpath.fitted import Fitted
+
+Listing = Callable[[dict[str, Any], Sequence[int]], Any]
 
 
-def result(
-    console: Console,
-    fitted: Fitted,
-    ranking: dict[str, Any],
-    people: dict[str, Any],
-    *,
-    top: int,
-    scale: str,
-) -> None:
-    """Leaderboard, held-out error, who leans to a side and who has a taste of their own."""
-    console.print(leaderboard(ranking, top=top, scale=scale))
-    more(console, len(ranking["item"]), top, "items")
-    if "score_low" in ranking:
-        meaning = interval_meaning(fitted.votes.n_annotators, fitted.active_count[0])
-        console.print(meaning, markup=False, highlight=False)
-    console.print(held_out(fitted), markup=False, highlight=False)
-    leaning = [k for k, biased in enumerate(people["biased"]) if biased]
-    own_taste = [k for k, deviates in enumerate(people["deviates"]) if deviates]
-    console.print()
-    console.print(
-        who_leans(people, leaning[:top]) if leaning else "Nobody leans to one side beyond chance."
-    )
-    more(console, len(leaning), top, "annotators")
-    console.print()
-    console.print(
-        who_deviates(people, own_taste[:top])
-        if own_taste
-        else "Nobody has a taste of their own beyond chance."
-    )
-    more(console, len(own_taste), top, "annotators")
+def result(console: Console, found: Outcome, *, top: int, scale: str) -> None:
+    """Leaderboard, held-out error, who leans to a side, who has a taste of their own, and whose
+    ranking was asked for."""
+    console.print(leaderboard(found.ranking, top=top, scale=scale))
+    more(console, len(found.ranking["item"]), top, "item")
+    for sentence in (found.interval_meaning(), held_out(found.fitted), *doubts(found.fitted)):
+        if sentence:
+            console.print(sentence, markup=False, highlight=False)
+    people = found.people
+    _who(console, "Nobody leans to one side beyond chance.", who_leans, people, "biased", top)
+    _who(console, "Nobody has a taste of their own beyond chance.", who_deviates, people,
+         "deviates", top)  # fmt: skip
     console.print(summary(people), markup=False, highlight=False)
+    for name, columns in found.personal.items():
+        personal(console, name, columns, top=top)
+
+
+def _who(
+    console: Console, nobody: str, listing: Listing, people: dict[str, Any], named: str, top: int
+) -> None:
+    """Those whom a column of the table names, or that there is nobody."""
+    rows = [k for k, yes in enumerate(people[named]) if yes]
+    console.print()
+    console.print(listing(people, rows[:top]) if rows else nobody)
+    more(console, len(rows), top, "annotator")
 
 
 def leaderboard(ranking: dict[str, Any], *, top: int, scale: str) -> Any:
@@ -82,7 +81,7 @@ def held_out(fitted: Fitted) -> str:
     """One sentence on what the personal parts are worth."""
     found, common = fitted.held_out, fitted.held_out_of_one_ranking
     if found is None or common is None:
-        return f"No cross-validation: stopped at t = {fitted.t:.4g}."
+        return f"No cross-validation: everything is said at t = {fitted.t:.4g}."
     deviating, leaning = fitted.active_count
     errors = f"{found.wrong:.1%} of held-out votes are predicted wrong"
     alone = f"{common.wrong:.1%}"
@@ -94,6 +93,40 @@ def held_out(fitted: Fitted) -> str:
         f"taste of their own there: {deviating:,} of {fitted.votes.n_annotators:,}; a position "
         f"bias: {leaning:,}."
     )
+
+
+def doubts(fitted: Fitted) -> list[str]:
+    """What the reader should know before they trust the chosen time, with what to do."""
+    at_end = fitted.t >= fitted.path.times[-1]
+    if fitted.cross_validation is None:
+        return [_END_WITHOUT_CHOICE] if at_end else []
+    said = [_WORSE_THAN_A_COIN] if _worse_than_a_coin(fitted) else []
+    if at_end and not fitted.chosen_by_hand:
+        said.append(_END_CHOSEN)
+    return said
+
+
+def _worse_than_a_coin(fitted: Fitted) -> bool:
+    found = fitted.held_out
+    assert found is not None
+    if fitted.criterion == "log-loss":
+        return found.error > np.log(2.0)
+    return found.wrong > 0.5
+
+
+_END_WITHOUT_CHOICE = (
+    "That is the end of the path, where everybody who differs is fitted nearly alone: personal "
+    "parts are overstated there. --cv 5 chooses where to stop; --t names a time."
+)
+_WORSE_THAN_A_COIN = (
+    "A coin would predict the held-out votes better (log-loss 0.6931, half of them wrong): these "
+    "votes do not carry this ranking. prefpath check says what is wrong with them; more votes on "
+    "each pair would help."
+)
+_END_CHOSEN = (
+    "The held-out error was still falling at the end of the path, or everybody had entered: the "
+    "best time may lie beyond it. --t-ratio 1000 follows the path further."
+)
 
 
 def who_leans(people: dict[str, Any], rows: Sequence[int]) -> Any:
@@ -159,17 +192,22 @@ def personal(console: Console, name: str, columns: dict[str, Any], *, top: int) 
 
 
 def summary(people: dict[str, Any]) -> str:
-    """How many annotators got which verdict."""
+    """How many annotators got which verdict.
+
+    >>> summary({"verdict": ["leans left", "follows the crowd", "follows the crowd"]})
+    'Verdicts on 3 annotators: follows the crowd 2, leans left 1.'
+    """
     words, counts = np.unique(np.asarray(people["verdict"]), return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    listed = ", ".join(f"{counts[k]:,} {words[k]}" for k in order)
-    return f"All {len(people['verdict']):,} annotators: {listed}."
+    listed = ", ".join(f"{words[k]} {counts[k]:,}" for k in order)
+    return f"Verdicts on {counted(len(people['verdict']), 'annotator')}: {listed}."
 
 
-def more(console: Console, n: int, top: int, what: str) -> None:
+def more(console: Console, n: int, top: int, noun: str) -> None:
     """Say what a table leaves out."""
     if n > top:
-        console.print(f"... and {n - top:,} more {what} (--top {n})", style="dim", highlight=False)
+        left = f"{n - top:,} more {noun}" + ("" if n - top == 1 else "s")
+        console.print(f"... and {left} (--top {n})", style="dim", highlight=False)
 
 
 def between(low: Any, high: Any, write: Callable[[Any], str]) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 from prefpath.cli.app import app, error_console
-from prefpath.simulate import Simulation, simulate_crowd, simulate_paper
-from prefpath.tables import write_table
+from prefpath.tables import format_of, write_table
 from prefpath.votes import Votes
+from prefpath.writing import check_file
+
+if TYPE_CHECKING:
+    from prefpath.simulate import Simulation
 
 
 @app.command()
@@ -30,6 +33,12 @@ def simulate(
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
 ) -> None:
     """Simulate a crowd whose truth is known."""
+    from prefpath.simulate import simulate_crowd, simulate_paper
+
+    for file in (out, truth):
+        if file is not None:
+            format_of(file)
+            check_file(file, "the file")
     if paper:
         crowd = simulate_paper(seed=seed)
     else:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -38,18 +38,27 @@ Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-def takes_votes(command: Callable[..., None]) -> Callable[..., None]:
+def takes_votes(
+    command: Callable[..., None] | None = None,
+    *,
+    check: Callable[[Mapping[str, Any]], None] | None = None,
+) -> Callable[..., Any]:
     """Give a command `f(votes: Votes, ..., seed, json)` all options of reading votes.
 
     Typer builds the command line from a signature; this one lists the reading options after
-    the command's own, reads the votes and hands them over as the first argument.
+    the command's own, reads the votes and hands them over as the first argument. `check` gets
+    the command's own options before anything is read: what can be refused is refused first.
     """
+    if command is None:
+        return partial(takes_votes, check=check)
     own = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
 
     @wraps(command)
     def run(votes: str, **given: Any) -> None:
         options = {name: _value(given.pop(name)) for name in _OPTIONS}
+        if check is not None:
+            check(given)
         quiet = bool(given.get("json", False))
         read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
         command(read, **given)

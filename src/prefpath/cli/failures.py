@@ -1,0 +1,134 @@
+"""How the program ends: errors in plain words, an exit code for each kind, nothing lost.
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | `check` found that the votes cannot carry a ranking |
+| 2 | the votes or the settings cannot be used; the message says why and what to do |
+| 70 | an error of this program; please report it |
+| 71 | the machine lacks memory |
+| 74 | the disk is full, or output cannot be written |
+| 130, 143 | stopped by Ctrl-C, by SIGTERM |
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn, TextIO
+
+from prefpath.cli.app import error_console
+from prefpath.errors import MachineError, PrefpathError, VoteWarning
+from prefpath.machine import lacking
+
+_INTERRUPTED, _TERMINATED = 130, 143
+_DEBUG = "PREFPATH_DEBUG"
+_LEAST_ADDRESSES = 900_000_000  # NumPy, SciPy, Numba and DuckDB alone map this much
+
+
+class _Terminated(BaseException):
+    """SIGTERM, as an exception: temporary files are removed on the way out."""
+
+
+def run(program: Callable[[], object]) -> NoReturn:
+    """Run the program, and exit with the code that says how it ended."""
+    _prepare()
+    code = _ended(program)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _failed(error)
+        _discard(sys.stdout)
+    sys.exit(code)
+
+
+def _prepare() -> None:
+    """No warning shows a line of our source, no character of a label stops the output."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if not os.environ.get(_DEBUG):
+        warnings.showwarning = say_warning
+        os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the processes we start
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise _Terminated
+
+
+def say_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning in plain words; those of libraries are for who develops, and are left out."""
+    if issubclass(category, VoteWarning):
+        error_console.print(f"note: {message}", style="yellow", markup=False, highlight=False)
+
+
+def _ended(program: Callable[[], object]) -> int:
+    try:
+        _require_addresses()
+        program()
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        return _interrupted() if code == _INTERRUPTED else code  # Typer ends Ctrl-C so, silently
+    except KeyboardInterrupt:
+        return _interrupted()
+    except _Terminated:
+        _say("stopped: asked to terminate")
+        return _TERMINATED
+    except Exception as error:
+        return _failed(error)
+    return 0
+
+
+def _interrupted() -> int:
+    _say("stopped")
+    return _INTERRUPTED
+
+
+def _require_addresses() -> None:
+    """Say before the start that a limit is too low even for the libraries."""
+    from prefpath.machine import address_limit
+
+    limit = address_limit()
+    if limit is not None and limit < _LEAST_ADDRESSES:
+        raise MachineError(
+            f"this process may take {limit / 1e6:.0f} MB of addresses (ulimit -v), and its "
+            f"libraries alone take {_LEAST_ADDRESSES / 1e6:.0f} MB",
+            "raise the limit, for example: ulimit -v 2000000",
+        )
+
+
+def _failed(error: Exception) -> int:
+    lacks = error if isinstance(error, MachineError) else lacking(error)
+    if lacks is not None:
+        _say(f"error: {lacks}")
+        return lacks.exit_code
+    if isinstance(error, PrefpathError):
+        _say(f"error: {error}")
+        return 2
+    if isinstance(error, BrokenPipeError):  # who reads has read enough: `| head`
+        _discard(sys.stdout)
+        return 0
+    if os.environ.get(_DEBUG):
+        raise error
+    _say(
+        f"error: {type(error).__name__}: {error}\n  this should not happen; run again with "
+        f"{_DEBUG}=1 to see where, and report it"
+    )
+    return 70
+
+
+def _say(words: str) -> None:
+    try:
+        error_console.print(words, style="red", markup=False, highlight=False)
+    except OSError:  # nobody can be told: the exit code says it
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """What is still to be written goes nowhere, so that the end of the process is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,140 @@
+"""How the program ends: in its own process, as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from prefpath.cli import app
+from prefpath.export import verify_results
+from prefpath.tables import write_table
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are of POSIX")
+
+
+def prefpath(*arguments: str, **how: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "prefpath", *arguments]
+    return subprocess.run(command, text=True, capture_output=True, timeout=300, **how)  # type: ignore[call-overload]
+
+
+@pytest.fixture(scope="module")
+def votes_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small crowd whose labels a terminal or an old encoding could stumble over."""
+    rng = np.random.default_rng(0)
+    items = np.array(["\x1b[31mred", "naïve", "=1+1", "日本"])
+    first = rng.integers(0, 4, 600)
+    second = (first + rng.integers(1, 4, 600)) % 4
+    file = tmp_path_factory.mktemp("votes") / "votes.csv"
+    columns = {
+        "annotator": np.array(["a/b", "a.b", "a b"])[rng.integers(0, 3, 600)],
+        "left": items[first],
+        "right": items[second],
+        "choice": np.where(rng.random(600) < 0.5 + 0.1 * (second - first), "left", "right"),
+    }
+    return write_table(columns, file)
+
+
+def test_labels_do_not_command_the_terminal_nor_spreadsheets(
+    votes_file: Path, tmp_path: Path
+) -> None:
+    asked = [word for name in ("a/b", "a.b", "a b") for word in ("--personal", name)]
+    done = prefpath("fit", str(votes_file), "--out", str(tmp_path / "out"), *asked, "--cv", "2")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\\x1b[31mred" in done.stdout
+    verify_results(tmp_path / "out")
+    assert "'=1+1" in (tmp_path / "out" / "ranking.csv").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "out").glob("personal-*.csv"))) == 3
+
+
+def test_a_terminal_without_these_characters_loses_nothing(
+    votes_file: Path, tmp_path: Path
+) -> None:
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    out = tmp_path / "out"
+    done = prefpath("fit", str(votes_file), "--cv", "2", "--out", str(out), env=ascii_only)
+    assert done.returncode == 0, done.stderr
+    assert "na\\xefve" in done.stdout
+    verify_results(out)
+    machine = prefpath("fit", str(votes_file), "--cv", "2", "--json", env=ascii_only)
+    assert "日本" in str(__import__("json").loads(machine.stdout))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_under_the_terminal_keeps_the_results(votes_file: Path, tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "prefpath", "fit", str(votes_file), "--cv", "2"]
+        done = subprocess.run(
+            [*command, "--out", str(tmp_path / "out")], stdout=full, stderr=subprocess.PIPE,
+            text=True, timeout=300,
+        )  # fmt: skip
+    assert done.returncode == 74
+    assert "the disk is full" in done.stderr
+    assert "report it" not in done.stderr and "Traceback" not in done.stderr
+    verify_results(tmp_path / "out")
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "missing/report.html", "."])
+def test_a_report_that_cannot_be_written(votes_file: Path, tmp_path: Path, place: str) -> None:
+    began = time.monotonic()
+    done = prefpath("fit", str(votes_file), "--cv", "2", "--report", place, cwd=tmp_path)
+    assert done.returncode == (74 if place == "/dev/full" else 2)
+    assert "remedy" in done.stderr or "expected" in done.stderr
+    if place != "/dev/full":
+        assert "votes" not in done.stderr  # refused before they were read
+    assert time.monotonic() - began < 120
+
+
+def test_too_little_memory_is_said_at_once(votes_file: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000))
+
+    done = prefpath("fit", str(votes_file), preexec_fn=limit)
+    assert done.returncode == 71
+    assert "600 MB of addresses" in done.stderr.replace("\n", " ")
+    assert "remedy" in done.stderr
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_signals_stop_without_leaving_anything(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    file = tmp_path / "votes.csv"
+    CliRunner().invoke(app, ["simulate", str(file), "--votes", "60000", "--annotators", "400"])
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    command = [sys.executable, "-m", "prefpath", "fit", str(file), "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )  # fmt: skip
+    time.sleep(2.5)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=120)
+    if process.returncode != 0:  # on a fast machine it may have been done
+        assert process.returncode == code
+        assert "stopped" in said and "Traceback" not in said
+        assert not (tmp_path / "out").exists()
+    assert not list(temporary.iterdir())
+
+
+def test_who_reads_only_the_beginning(votes_file: Path) -> None:
+    command = f"{sys.executable} -m prefpath fit {votes_file} --cv 2 --json | head -n 1"
+    done = subprocess.run(command, shell=True, text=True, capture_output=True, timeout=300)
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+def test_the_version() -> None:
+    done = prefpath("--version")
+    assert done.stdout.startswith("prefpath ")
+    assert done.returncode == 0

@@ -1,0 +1,64 @@
+"""What a fit says of itself: plain English, and doubts with what to do."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
+from prefpath.cli.before import check_memory
+from prefpath.cli.show import doubts, held_out, summary
+from prefpath.errors import MachineError
+
+
+def fitted(votes: Votes, **settings: object):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoteWarning)
+        return PreferenceModel(n_threads=1, **settings).fit(votes).fitted_
+
+
+@pytest.fixture(scope="module")
+def votes() -> Votes:
+    return simulate_crowd(1500, 12, 5, deviants=2, clickers=2, seed=1).votes
+
+
+def test_a_good_fit_has_no_doubts(votes: Votes) -> None:
+    assert doubts(fitted(votes, cv=3)) == []
+
+
+def test_without_cross_validation_the_end_is_said_to_be_the_end(votes: Votes) -> None:
+    found = fitted(votes, cv=0, t_ratio=5.0)
+    assert "No cross-validation" in held_out(found)
+    [said] = doubts(found)
+    assert "end of the path" in said and "--cv 5" in said and "--t" in said
+    assert doubts(found.at(0.5 * found.t)) == []
+
+
+def test_a_path_that_is_too_short(votes: Votes) -> None:
+    found = fitted(votes, cv=3, t_ratio=1.05, n_times=3)
+    assert found.t == found.path.times[-1]
+    assert any("--t-ratio" in said for said in doubts(found))
+
+
+def test_worse_than_a_coin(votes: Votes) -> None:
+    found = fitted(votes, cv=3)
+    object.__setattr__(found.cross_validation, "errors", found.cross_validation.errors + 1.0)
+    assert found.held_out is not None and found.held_out.error > np.log(2.0)
+    assert any("coin" in said and "prefpath check" in said for said in doubts(found))
+
+
+def test_verdicts_are_counted_in_english() -> None:
+    said = summary({"verdict": ["follows the crowd"] * 33 + ["leans left"]})
+    assert said == "Verdicts on 34 annotators: follows the crowd 33, leans left 1."
+    assert summary({"verdict": ["leans left"]}).startswith("Verdicts on 1 annotator: ")
+
+
+def test_what_does_not_fit_into_memory_is_refused_first(
+    votes: Votes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_memory(votes, 5)
+    monkeypatch.setattr("prefpath.machine.free_memory", lambda: 10_000)
+    with pytest.raises(MachineError, match="fitting 1,500 votes needs about 0 MB"):
+        check_memory(votes, 5)

@@ -1,0 +1,58 @@
+"""Text for a terminal: safe, and whole words."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from prefpath.cli.terminal import Listing, SafeConsole, json_text, visible
+
+EVIL = "a\x1b]0;title\x07b\x9b2Jc\u202egnp.exe\r\n"
+
+
+def shown(what: object, width: int = 100, *, colour: bool = False) -> str:
+    out = io.StringIO()
+    SafeConsole(
+        file=out, width=width, force_terminal=colour, color_system="standard" if colour else None
+    ).print(what)
+    return out.getvalue()
+
+
+def test_labels_are_shown_and_not_obeyed() -> None:
+    assert visible(EVIL) == r"a\x1b]0;title\x07b\x9b2Jc\u202egnp.exe\r\n"
+    for what in (EVIL, Listing.of(EVIL, [(EVIL, "left")], [[EVIL]])):
+        assert not set("\x1b\x07\x9b\u202e\r") & set(shown(what))
+
+
+def test_our_own_colours_are_kept() -> None:
+    assert "\x1b[31m" in shown("[red]warning[/]", colour=True)
+
+
+def test_json_reads_back_whatever_the_labels() -> None:
+    for ascii_only in (False, True):
+        text = json_text({EVIL: ["日本", "\udc80"]}, ascii_only=ascii_only)
+        assert json.loads(text) == {EVIL: ["日本", "\udc80"]}
+        assert not set("\x1b\x07\x9b\u202e\r") & set(text)
+        assert text.isascii() or not ascii_only
+
+
+COLUMNS = [("rank", "right"), ("annotator", "left"), ("verdict", "left"), ("first", "right")]
+ROWS = [[1, "Bartholomew", "one-sided clicker", "93 % (85 % to 97 %)"],
+        [2, "Christopher", "", ""]]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [100, 60, 40, 30, 22])
+def test_words_stay_whole_in_a_narrow_terminal(width: int) -> None:
+    text = shown(Listing.of("Annotators", COLUMNS, ROWS), width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    words = set(text.replace(";", " ").replace(":", " ").split())
+    assert {"Bartholomew", "Christopher", "one-sided", "clicker", "annotator"} - words <= {
+        "annotator"  # of a paragraph the label itself is the head
+    }
+
+
+def test_markup_in_labels_is_text() -> None:
+    text = shown(Listing.of("[bold]x[/]", [("a", "left")], [["[red]y[/]"]]))
+    assert "[bold]x[/]" in text and "[red]y[/]" in text
