@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from prefpath.hodge import hodge_rank as hodge_rank
     from prefpath.model.features import ItemFeatures as ItemFeatures
     from prefpath.path import Path as Path
+    from prefpath.plain import PlainRanking as PlainRanking
+    from prefpath.plain import rank as rank
     from prefpath.simulate import Simulation as Simulation
     from prefpath.simulate import simulate_crowd as simulate_crowd
     from prefpath.simulate import simulate_paper as simulate_paper
@@ -31,6 +33,7 @@ _HOME = {
     "HodgeDecomposition": "prefpath.hodge",
     "ItemFeatures": "prefpath.model.features",
     "Path": "prefpath.path",
+    "PlainRanking": "prefpath.plain",
     "PreferenceModel": "prefpath.estimators",
     "Simulation": "prefpath.simulate",
     "Votes": "prefpath.votes",
@@ -39,6 +42,7 @@ _HOME = {
     "fit_path": "prefpath.fit",
     "hodge_decompose": "prefpath.hodge",
     "hodge_rank": "prefpath.hodge",
+    "rank": "prefpath.plain",
     "ratings_to_votes": "prefpath.votes",
     "read_votes": "prefpath.votes",
     "simulate_crowd": "prefpath.simulate",
@@ -51,6 +55,7 @@ __all__ = [
     "ItemFeatures",
     "MissingExtra",
     "Path",
+    "PlainRanking",
     "PreferenceModel",
     "PrefpathError",
     "SettingError",
@@ -64,6 +69,7 @@ __all__ = [
     "fit_path",
     "hodge_decompose",
     "hodge_rank",
+    "rank",
     "ratings_to_votes",
     "read_votes",
     "simulate_crowd",

@@ -51,6 +51,23 @@ def test_pooling_is_summing_by_pair(weighted: bool) -> None:
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("compiled_from", [0, 10**9])
+@pytest.mark.parametrize("dtype", [np.int8, np.float64])
+def test_counting_is_pooling(
+    compiled_from: int, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prefpath.pairs.tally._COMPILED_FROM", compiled_from)
+    left, right, choice, _ = random_votes()
+    sides = np.sign(choice).astype(dtype)
+    counted = pool_pairs(left, right, sides, n_items=7)
+    pooled = pool_pairs(left, right, sides, np.ones(len(left)), n_items=7)
+    assert_array_equal(counted.first, pooled.first)
+    assert_array_equal(counted.second, pooled.second)
+    assert_array_equal(counted.weight, pooled.weight)
+    assert_allclose(counted.choice, pooled.choice, atol=1e-15)
+
+
+@pytest.mark.usefixtures("way")
 def test_an_index_pools_like_pooling_afresh() -> None:
     left, right, choice, weight = random_votes()
     index = PairIndex.of(left, right, 7)

@@ -19,7 +19,7 @@ from prefpath.pairs import (
     pool_votes,
     strong_components,
 )
-from prefpath.pairs.fit import logistic_curvature, logistic_slope
+from prefpath.pairs.fit import logistic_derivatives
 from prefpath.pairs.laplacian import PairGraph
 from prefpath.votes.graph import components_of_pairs
 
@@ -44,7 +44,7 @@ def test_the_fit_of_each_loss_is_the_minimum(loss: Loss) -> None:
         return float(counts.weight @ loss.value(margin, counts.choice))
 
     expected = minimize(cost, np.zeros(counts.n_items), method="BFGS").x
-    found = fit_counts(counts, loss.gradient, loss.curvature)
+    found = fit_counts(counts, loss.derivatives)
     assert found.converged
     assert_allclose(found.scores, expected - expected.mean(), atol=1e-4)
     margin = found.graph.differences(found.scores)
@@ -61,21 +61,23 @@ def test_bradley_terry_equals_choix() -> None:
     assert_allclose(fit_bradley_terry(counts).scores, expected - expected.mean(), atol=1e-8)
 
 
-def test_sparse_and_dense_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kept", [0, 5_000])
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_conjugate_gradients_and_factors_agree(
+    kept: int, ridge: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counts = crowd_counts()
-    for ridge in (0.0, 0.1):
-        dense = fit_bradley_terry(counts, ridge=ridge)
-        assert dense.graph.is_dense
-        with monkeypatch.context() as patch:
-            patch.setattr("prefpath.pairs.laplacian._DENSE_ALWAYS", 0)
-            patch.setattr("prefpath.pairs.laplacian._DENSE_AT_MOST", 0)
-            sparse = fit_bradley_terry(counts, ridge=ridge)
-        assert not sparse.graph.is_dense
-        assert_allclose(sparse.scores, dense.scores, atol=1e-9)
+    factorised = fit_bradley_terry(counts, ridge=ridge)
+    monkeypatch.setattr("prefpath.pairs.laplacian._FACTOR_UP_TO", 0)
+    monkeypatch.setattr("prefpath.pairs.laplacian.DENSE_UP_TO", kept)
+    iterated = fit_bradley_terry(counts, ridge=ridge)
+    assert iterated.graph.keeps_matrix == (kept > 0)
+    assert_allclose(iterated.scores, factorised.scores, atol=1e-8)
 
 
-def test_a_long_chain_is_solved() -> None:
-    counts = chain(3_000)
+@pytest.mark.parametrize("n_items", [900, 6_000])
+def test_a_long_chain_is_solved(n_items: int) -> None:
+    counts = chain(n_items)
     fitted = fit_bradley_terry(counts)
     expected = np.log1p(counts.choice) - np.log1p(-counts.choice)  # a tree: every pair exactly
     assert_allclose(fitted.graph.differences(fitted.scores), expected, atol=1e-8)
@@ -115,10 +117,12 @@ def test_far_starts_come_home() -> None:
 def test_logistic_derivatives() -> None:
     loss, choice = BradleyTerry(), np.array([1.0, -1.0, 0.3])
     point = np.array([0.4, -1.2, 2.0])
-    slope = np.diag(approx_fprime(point, lambda m: loss.value(m, choice)))
-    assert_allclose(logistic_slope(point, choice), slope, atol=1e-6)
-    bend = np.diag(approx_fprime(point, lambda m: logistic_slope(m, choice)))
-    assert_allclose(logistic_curvature(point, choice), bend, atol=1e-6)
+    slope, curvature = logistic_derivatives(point, choice)
+    assert_allclose(
+        slope, np.diag(approx_fprime(point, lambda m: loss.value(m, choice))), atol=1e-6
+    )
+    bend = approx_fprime(point, lambda m: logistic_derivatives(m, choice)[0])
+    assert_allclose(curvature, np.diag(bend), atol=1e-6)
 
 
 def test_bounded_items_are_the_largest_group_of_each_component() -> None:

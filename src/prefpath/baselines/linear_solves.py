@@ -54,14 +54,14 @@ def logistic_regression(
     """
     ridges = np.full(design.shape[1], ridge)
 
-    def newton_step(coef: FloatArray, gradient: FloatArray) -> FloatArray:
+    def evaluate(coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         probability = expit(design @ coef)
         curvature = (wins + losses) * probability * (1.0 - probability)
-        return solve_ridged(gram(design, curvature), gradient, ridge)
+        return log_loss_gradient(coef, design, wins, losses, ridges), curvature
 
     coef, converged = minimise(
-        lambda x: log_loss_gradient(x, design, wins, losses, ridges),
-        newton_step,
+        evaluate,
+        lambda curvature, gradient: solve_ridged(gram(design, curvature), gradient, ridge),
         np.zeros(design.shape[1]),
         longest=np.inf,  # the size of a coefficient depends on its feature
         most_steps=max_iterations,

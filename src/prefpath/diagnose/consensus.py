@@ -57,21 +57,22 @@ class CommonModel:
         wins: Floats = np.zeros(n_pairs)
         wins += np.bincount(self._place, own * ballots.wins, n_pairs)
 
-        def score_and_information(coefficient: Floats) -> tuple[Floats, Floats]:
+        def evaluate(coefficient: Floats) -> tuple[Floats, Floats]:
             margin = np.clip(self._design @ coefficient, -_FARTHEST, _FARTHEST)
-            return _score_and_information(ballots, margin, trials, wins)
+            score, information = _score_and_information(ballots, margin, trials, wins)
+            return _RIDGE * coefficient - self._design.T @ score, information
 
         coefficient, _ = minimise(
-            lambda x: _RIDGE * x - self._design.T @ score_and_information(x)[0],
-            lambda x, gradient: solve_ridged(
-                gram(self._design, score_and_information(x)[1]), gradient, _RIDGE
+            evaluate,
+            lambda information, gradient: solve_ridged(
+                gram(self._design, information), gradient, _RIDGE
             ),
             self._last,
             longest=_LONGEST_STEP,
             most_steps=_MOST_STEPS,
         )
         self._last = coefficient
-        return self._consensus(coefficient, score_and_information(coefficient)[1])
+        return self._consensus(coefficient, evaluate(coefficient)[1])
 
     def _consensus(self, coefficient: Floats, information: Floats) -> Consensus:
         ballots = self._ballots

@@ -45,7 +45,7 @@ def fit_consensus(evidence: Evidence) -> Consensus:
         return invert(evidence, common_hessian(evidence, coefficient, weight, choice))
 
     coefficient, converged = minimise(
-        lambda x: common_gradient(evidence, x, weight, choice),
+        lambda x: (common_gradient(evidence, x, weight, choice), x),
         lambda x, gradient: inverse_at(x) @ gradient,
         evidence.coefficient,
         most_steps=_MOST_ITERATIONS,

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from scipy.stats import t as student
 
 from prefpath.model.design import Floats, Ints
-
-if TYPE_CHECKING:
-    from prefpath.inference.intervals import CommonScores
+from prefpath.votes.encode import BoolArray, CodeArray
 
 
-def rank_intervals(common: CommonScores, level: float) -> tuple[Ints, Ints]:
+class ScoresWithErrors(Protocol):
+    """Scores whose differences have standard errors."""
+
+    @property
+    def score(self) -> Floats: ...
+    @property
+    def component(self) -> CodeArray: ...
+    @property
+    def bounded(self) -> BoolArray: ...
+    @property
+    def degrees_of_freedom(self) -> float: ...
+    def difference(self, a: Ints | int, b: Ints | int) -> tuple[Floats, Floats]: ...
+
+
+def rank_intervals(common: ScoresWithErrors, level: float) -> tuple[Ints, Ints]:
     """Lowest and highest rank of each item within its component that the votes allow.
 
     Item j is surely above item i where the difference of their scores exceeds its standard
@@ -39,7 +51,7 @@ def rank_intervals(common: CommonScores, level: float) -> tuple[Ints, Ints]:
     return first, last
 
 
-def _surely(common: CommonScores, members: Ints, level: float) -> tuple[Ints, Ints]:
+def _surely(common: ScoresWithErrors, members: Ints, level: float) -> tuple[Ints, Ints]:
     """How many members are surely above and below each of them."""
     above = np.empty(len(members), dtype=np.int64)
     below = np.empty(len(members), dtype=np.int64)

@@ -73,6 +73,10 @@ class Loss(ABC):
     def curvature(self, margin: Array, choice: Array) -> Array:
         """Second derivative of the value in the margin."""
 
+    def derivatives(self, margin: Array, choice: Array) -> tuple[Array, Array]:
+        """Gradient and curvature."""
+        return self.gradient(margin, choice), self.curvature(margin, choice)
+
     @property
     @abstractmethod
     def max_curvature_change(self) -> float:

@@ -1,14 +1,17 @@
 """Votes pooled by pair: counts, the graph they span, and common scores fitted to them."""
 
+from prefpath.pairs.bounded import BoundedFit, fit_bounded
 from prefpath.pairs.counts import PairCounts, PairIndex, pool_pairs, pool_votes
 from prefpath.pairs.fit import CommonFit, fit_bradley_terry, fit_counts
 from prefpath.pairs.ford import bounded_items, strong_components
 
 __all__ = [
+    "BoundedFit",
     "CommonFit",
     "PairCounts",
     "PairIndex",
     "bounded_items",
+    "fit_bounded",
     "fit_bradley_terry",
     "fit_counts",
     "pool_pairs",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from prefpath.pairs.keys import Places, by_table, number_keys
+from prefpath.pairs.keys import Places, by_table, items_of_keys, number_keys, pair_keys
+from prefpath.pairs.tally import Tally, tally_by_sorting, tally_by_table, whole_sides
 from prefpath.votes import Votes
-from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray
+from prefpath.votes.encode import BoolArray, CodeArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,13 @@ class PairCounts:
     weight: FloatArray
     choice: FloatArray
 
+    @classmethod
+    def of_tally(cls, n_items: int, tally: Tally) -> PairCounts:
+        """Pairs of counted half-points."""
+        total = (tally.for_first + tally.for_second).astype(np.float64)
+        choice = (tally.for_first - tally.for_second) / total
+        return cls(n_items, tally.first, tally.second, 0.5 * total, choice)
+
     @property
     def wins(self) -> FloatArray:
         """Weight of the votes for the first item; a tie is half a win and half a loss."""
@@ -54,6 +64,14 @@ class PairCounts:
     def item_wins(self) -> FloatArray:
         """What each item's wins weigh, ties half."""
         return self.at_items(self.wins, self.losses)
+
+    def among(self, chosen: BoolArray) -> PairCounts:
+        """The pairs of chosen items only; these are numbered anew, in their order."""
+        kept = chosen[self.first] & chosen[self.second]
+        code = (np.cumsum(chosen) - 1).astype(np.int32)
+        first, second = code[self.first[kept]], code[self.second[kept]]
+        n_items = int(chosen.sum())
+        return PairCounts(n_items, first, second, self.weight[kept], self.choice[kept])
 
     def at_items(self, to_first: FloatArray, to_second: FloatArray) -> FloatArray:
         """Sum a quantity of the pairs over the items: one part to the first, one to the second."""
@@ -83,9 +101,9 @@ class PairIndex:
 
     @classmethod
     def of(cls, left: CodeArray, right: CodeArray, n_items: int) -> PairIndex:
-        key, swapped = _pair_keys(left, right, n_items)
+        key, swapped = pair_keys(left, right, n_items)
         distinct, place = number_keys(key, n_items * n_items)
-        return cls(n_items, *_items_of(distinct, n_items), place, swapped)
+        return cls(n_items, *items_of_keys(distinct, n_items), place, swapped)
 
     def pool(self, choice: FloatArray, weight: FloatArray) -> PairCounts:
         """The rows with these choices and weights, pooled; pairs that weigh nothing left out."""
@@ -114,7 +132,7 @@ def pool_votes(votes: Votes) -> PairCounts:
 def pool_pairs(
     left: CodeArray,
     right: CodeArray,
-    choice: FloatArray,
+    choice: NDArray[Any],
     weight: FloatArray | None = None,
     *,
     n_items: int,
@@ -122,30 +140,20 @@ def pool_pairs(
     """Pool votes given as item codes, choices and weights (1 each if None).
 
     Few items: one table of all pairs. Many: the rows are sorted by pair, never by annotator.
+    Votes that won, lost or tied and weigh 1 are counted, which is several times faster.
     """
-    if not by_table(len(left), n_items * n_items):
-        every = np.ones(len(left)) if weight is None else weight
-        return PairIndex.of(left, right, n_items).pool(choice, every)
-    key, swapped = _pair_keys(left, right, n_items)
-    pull = np.where(swapped, -choice, choice)
-    if weight is not None:
-        pull *= weight
+    sides = whole_sides(choice) if weight is None else None
+    table = by_table(len(left), n_items * n_items)
+    if sides is not None:
+        tally = (tally_by_table if table else tally_by_sorting)(left, right, sides, n_items)
+        return PairCounts.of_tally(n_items, tally)
+    every = np.ones(len(left)) if weight is None else weight
+    if not table:
+        return PairIndex.of(left, right, n_items).pool(choice.astype(np.float64), every)
+    key, swapped = pair_keys(left, right, n_items)
     size = n_items * n_items
-    total = np.bincount(key, weight, size)
+    total = np.bincount(key, every, size).astype(np.float64)
+    pull = np.bincount(key, every * np.where(swapped, -choice, choice), size)
     pair = np.flatnonzero(total)
-    pulled = np.bincount(key, pull, size)[pair]
-    weighed = total[pair].astype(np.float64)
-    return PairCounts(n_items, *_items_of(pair, n_items), weighed, pulled / weighed)
-
-
-def _pair_keys(left: CodeArray, right: CodeArray, n_items: int) -> tuple[IntArray, BoolArray]:
-    """One number for each pair, `first * n_items + second`, and where the sides are swapped."""
-    key = np.minimum(left, right).astype(np.int64)
-    key *= n_items
-    key += np.maximum(left, right)
-    return key, left > right
-
-
-def _items_of(key: IntArray, n_items: int) -> tuple[CodeArray, CodeArray]:
-    first, second = np.divmod(key, n_items)
-    return first.astype(np.int32), second.astype(np.int32)
+    weighed = total[pair]
+    return PairCounts(n_items, *items_of_keys(pair, n_items), weighed, pull[pair] / weighed)

@@ -14,7 +14,7 @@ from prefpath.pairs.newton import minimise
 from prefpath.votes.encode import CodeArray, FloatArray
 from prefpath.votes.graph import components_of_pairs
 
-OfMargin = Callable[[FloatArray, FloatArray], FloatArray]
+Derivatives = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 # Beyond this no finite sample tells a margin from infinity: the fit is running away.
 LARGEST_MARGIN = 30.0
@@ -46,8 +46,7 @@ class CommonFit:
 
 def fit_counts(
     counts: PairCounts,
-    slope: OfMargin,
-    curvature: OfMargin,
+    derivatives: Derivatives,
     *,
     ridge: float = 0.0,
     start: FloatArray | None = None,
@@ -56,10 +55,10 @@ def fit_counts(
 
     Parameters
     ----------
-    slope, curvature : callable
-        First and second derivative of the loss in the margin, as functions of margins and
-        choices: the methods `gradient` and `curvature` of a loss. The slope must be affine in
-        the choice, or the votes cannot be pooled.
+    derivatives : callable
+        Margins and choices to the first and second derivative of the loss in the margin: the
+        method `derivatives` of a loss. The first must be affine in the choice, or the votes
+        cannot be pooled.
     ridge : float
         Holds scores that the counts do not bound.
 
@@ -68,25 +67,25 @@ def fit_counts(
     >>> from prefpath.pairs.counts import pool_pairs
     >>> left, right = np.array([0, 0, 1]), np.array([1, 1, 2])
     >>> counts = pool_pairs(left, right, np.array([1.0, -1.0, 0.5]), n_items=3)
-    >>> fitted = fit_counts(counts, lambda m, y: m - y, lambda m, y: np.ones_like(m))
+    >>> fitted = fit_counts(counts, lambda m, y: (m - y, np.ones_like(m)))
     >>> fitted.scores.round(3)  # least squares: HodgeRank
     array([ 0.167,  0.167, -0.333])
     """
     component = components_of_pairs(counts.first, counts.second, counts.n_items)
     graph = PairGraph(counts.n_items, counts.first, counts.second, component, ridge)
 
-    def bend(scores: FloatArray) -> FloatArray:
-        return counts.weight * curvature(graph.differences(scores), counts.choice)
-
-    def gradient(scores: FloatArray) -> FloatArray:
-        pull = counts.weight * slope(graph.differences(scores), counts.choice)
-        return graph.divergence(pull) + ridge * scores
+    def evaluate(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        slope, curvature = derivatives(graph.differences(scores), counts.choice)
+        slope *= counts.weight
+        curvature *= counts.weight
+        gradient = graph.divergence(slope)
+        return (gradient + ridge * scores if ridge else gradient), curvature
 
     begin = np.zeros(counts.n_items) if start is None else start
-    found = minimise(gradient, lambda x, g: graph.solve(bend(x), g), begin)
+    found = minimise(evaluate, graph.solve, begin)
     scores = found.coefficient
     bounded = bool(np.ptp(scores) < LARGEST_MARGIN) if len(scores) else True
-    return CommonFit(scores, component, bend(scores), graph, found.converged and bounded)
+    return CommonFit(scores, component, evaluate(scores)[1], graph, found.converged and bounded)
 
 
 def fit_bradley_terry(
@@ -103,17 +102,13 @@ def fit_bradley_terry(
     >>> round(float(scores[0] - scores[1]), 6)  # three wins to one: log 3
     1.098612
     """
-    return fit_counts(counts, logistic_slope, logistic_curvature, ridge=ridge, start=start)
+    return fit_counts(counts, logistic_derivatives, ridge=ridge, start=start)
 
 
-def logistic_slope(margin: FloatArray, choice: FloatArray) -> FloatArray:
-    """Derivative of the mean of `-log sigmoid(choice * margin)` over choices of 1 and -1."""
-    slope: FloatArray = expit(margin) - 0.5 * (1.0 + choice)
-    return slope
+def logistic_derivatives(margin: FloatArray, choice: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """First and second derivative in the margin of Bradley-Terry's loss, pooled over choices.
 
-
-def logistic_curvature(margin: FloatArray, choice: FloatArray) -> FloatArray:  # noqa: ARG001
-    """Derivative of `logistic_slope` in the margin."""
+    The loss is the mean of `-log sigmoid(choice * margin)` over choices of 1 and -1.
+    """
     p = expit(margin)
-    bend: FloatArray = p * (1.0 - p)
-    return bend
+    return p - 0.5 * (1.0 + choice), p * (1.0 - p)

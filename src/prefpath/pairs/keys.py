@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from prefpath.votes.encode import IntArray
+from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 
 Places = NDArray[np.uint32]
 
@@ -45,6 +45,20 @@ def number_keys(key: IntArray, n_keys: int) -> tuple[IntArray, Places]:
         return _number_by_table(key, n_keys)
     distinct, place = np.unique(key, return_inverse=True)
     return distinct, place.astype(np.uint32)
+
+
+def pair_keys(left: CodeArray, right: CodeArray, n_items: int) -> tuple[IntArray, BoolArray]:
+    """One number for each pair, `first * n_items + second`, and where the sides are swapped."""
+    key = np.minimum(left, right).astype(np.int64)
+    key *= n_items
+    key += np.maximum(left, right)
+    return key, left > right
+
+
+def items_of_keys(key: IntArray, n_items: int) -> tuple[CodeArray, CodeArray]:
+    """The two items of each pair's number."""
+    first, second = np.divmod(key, n_items)
+    return first.astype(np.int32), second.astype(np.int32)
 
 
 @njit(cache=True, nogil=True)

@@ -1,22 +1,25 @@
-"""Weighted graph Laplacians of compared pairs, dense or sparse, and systems in them."""
+"""Weighted graph Laplacians of compared pairs, and systems in them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
 from prefpath.votes.encode import CodeArray, FloatArray, IntArray
 
-# Seconds of a dense factorisation per cubed item, of conjugate gradients per pair; measured.
-_DENSE_SECONDS = 3e-11
-_SPARSE_SECONDS = 2e-7
-_DENSE_AT_MOST = 5_000
-_DENSE_ALWAYS = 64
+# Up to here a dense factorisation takes less time than it takes to call anything else.
+_FACTOR_UP_TO = 128
+# Up to here a dense matrix may be kept: 200 MB.
+DENSE_UP_TO = 5_000
 _MOST_ITERATIONS = 500
+_NEWTON_RTOL = 1e-6
+_MANY_NEIGHBOURS = 8  # with more than this, a sparse factor of a large graph fills up
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +36,11 @@ class PairGraph:
     component: CodeArray
     ridge: float = 0.0
 
-    @cached_property
-    def is_dense(self) -> bool:
-        """Whether a dense factorisation is cheaper than conjugate gradients."""
+    @property
+    def keeps_matrix(self) -> bool:
+        """Whether the matrix is kept dense: it is mostly full, and not too large."""
         n = self.n_items
-        cheap = _DENSE_SECONDS * n**3 <= _SPARSE_SECONDS * len(self.first)
-        return n <= _DENSE_ALWAYS or (n <= _DENSE_AT_MOST and cheap)
+        return n <= DENSE_UP_TO and len(self.first) >= n * n // 8
 
     def differences(self, scores: FloatArray) -> FloatArray:
         """`score_first - score_second` of each pair."""
@@ -52,11 +54,25 @@ class PairGraph:
         out -= np.bincount(self.second, flow, self.n_items)
         return out
 
-    def solve(self, weight: FloatArray, right: FloatArray, *, rtol: float = 1e-10) -> FloatArray:
-        """Solve `(L + ridge I) x = right` for the Laplacian L of these weights."""
-        if self.is_dense:
-            return self._centred(linalg.cho_solve(self.factor(weight), right, check_finite=False))
-        return self._solve_sparse(weight, right, rtol)
+    def solve(
+        self, weight: FloatArray, right: FloatArray, *, rtol: float = _NEWTON_RTOL
+    ) -> FloatArray:
+        """Solve `(L + ridge I) x = right` for the Laplacian L of these weights.
+
+        Conjugate gradients need few iterations on well-knit graphs, whose factors fill up, and
+        many on stringy ones (chains, grids), whose factors stay sparse: where they do not
+        arrive, the matrix is factorised.
+        """
+        if self.n_items <= _FACTOR_UP_TO:
+            return self._centred(self._solve_by_factor(weight, right))
+        found, failed = self._conjugate_gradients(weight, right, rtol, _MOST_ITERATIONS)
+        if failed and self.n_items <= DENSE_UP_TO:
+            found = self._solve_by_factor(weight, right)
+        elif failed and len(self.first) > _MANY_NEIGHBOURS * self.n_items:
+            found, _ = self._conjugate_gradients(weight, right, rtol, 20 * _MOST_ITERATIONS)
+        elif failed:
+            found = self._factorise(self.matrix(weight), right)
+        return self._centred(found)
 
     def factor(self, weight: FloatArray) -> tuple[FloatArray, bool]:
         """Cholesky factor of the dense system, with what pins the constants added."""
@@ -89,9 +105,7 @@ class PairGraph:
 
     def matrix(self, weight: FloatArray) -> sparse.csr_array:
         """The whole matrix, sparse."""
-        upper = sparse.csr_array(
-            (-weight, self.second, self._row_starts), shape=(self.n_items, self.n_items)
-        )
+        upper = self._upper(weight)
         diagonal = sparse.diags_array(self._degree(weight) + self.ridge)
         return sparse.csr_array(upper + upper.T + diagonal)
 
@@ -119,18 +133,35 @@ class PairGraph:
         centred: FloatArray = solution - mean[self.component]
         return centred
 
-    def _solve_sparse(self, weight: FloatArray, right: FloatArray, rtol: float) -> FloatArray:
-        """Conjugate gradients, and a factorisation where they do not arrive.
+    def _solve_by_factor(self, weight: FloatArray, right: FloatArray) -> FloatArray:
+        return np.asarray(linalg.cho_solve(self.factor(weight), right, check_finite=False))
 
-        They need few iterations on the well-knit graphs whose factors fill up, and many on
-        the stringy ones (chains, grids) whose factors stay sparse.
-        """
-        matrix = self.matrix(weight)
-        diagonal = matrix.diagonal()
-        inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-        scaling = LinearOperator(matrix.shape, matvec=lambda x: inverse * x, dtype=np.float64)
-        found, failed = cg(matrix, right, rtol=rtol, maxiter=_MOST_ITERATIONS, M=scaling)
-        return self._centred(self._factorise(matrix, right) if failed else np.asarray(found))
+    def _conjugate_gradients(
+        self, weight: FloatArray, right: FloatArray, rtol: float, most_iterations: int
+    ) -> tuple[FloatArray, bool]:
+        """An approximate solution, and whether it is not one."""
+        n = self.n_items
+        diagonal = self._degree(weight) + self.ridge
+        inverse = np.divide(1.0, diagonal, out=np.zeros(n), where=diagonal > 0)
+        scaling = LinearOperator((n, n), matvec=lambda x: inverse * x, dtype=np.float64)
+        product = self._dense_product(weight) if self.keeps_matrix else self._product(weight)
+        matrix = LinearOperator((n, n), matvec=product, dtype=np.float64)
+        found, failed = cg(matrix, right, rtol=rtol, maxiter=most_iterations, M=scaling)
+        return np.asarray(found), bool(failed)
+
+    def _dense_product(self, weight: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        # The transpose of the upper triangle in rows is the lower one in columns: no copy.
+        lower = self.dense(weight).T
+        return lambda x: np.asarray(blas.dsymv(1.0, lower, x, lower=1))
+
+    def _product(self, weight: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        upper, diagonal = self._upper(weight), self._degree(weight) + self.ridge
+        lower = upper.T
+        return lambda x: diagonal * x + upper @ x + lower @ x
+
+    def _upper(self, weight: FloatArray) -> sparse.csr_array:
+        shape = (self.n_items, self.n_items)
+        return sparse.csr_array((-weight, self.second, self._row_starts), shape=shape)
 
     def _factorise(self, matrix: sparse.csr_array, right: FloatArray) -> FloatArray:
         """Solve with the first item of each component held at 0, and refine once."""

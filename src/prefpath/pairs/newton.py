@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from prefpath.votes.encode import FloatArray
 
-Gradient = Callable[[FloatArray], FloatArray]
-Step = Callable[[FloatArray, FloatArray], FloatArray]
+Curvature = TypeVar("Curvature")
 
 _MOST_HALVINGS = 30
 
@@ -23,8 +22,8 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    gradient: Gradient,
-    newton_step: Step,
+    evaluate: Callable[[FloatArray], tuple[FloatArray, Curvature]],
+    newton_step: Callable[[Curvature, FloatArray], FloatArray],
     start: FloatArray,
     *,
     tolerance: float = 1e-6,
@@ -35,29 +34,33 @@ def minimise(
 
     Parameters
     ----------
-    gradient : callable
-        Coefficients to gradient.
+    evaluate : callable
+        Coefficients to the gradient there, and whatever the step needs to know of the curvature.
     newton_step : callable
-        `(coefficients, gradient)` to what Newton's method subtracts.
+        `(curvature, gradient)` to what Newton's method subtracts.
     longest : float
         No coefficient moves further in one step: from far away a full one can overshoot into
         flat tails, where the curvature no longer says where the minimum is.
     """
     coefficient = start.copy()
-    slope = gradient(coefficient)
+    slope, curvature = evaluate(coefficient)
     for _ in range(most_steps):
-        step = newton_step(coefficient, slope)
+        step = newton_step(curvature, slope)
         size = float(np.abs(step).max(initial=0.0))
-        step *= min(1.0, longest / max(size, 1e-300))
-        coefficient, slope = _advance(gradient, coefficient, slope, step)
+        if size > longest:
+            step *= longest / size
+        coefficient, slope, curvature = _advance(evaluate, coefficient, slope, step)
         if size <= tolerance:
             return Minimum(coefficient, True)
     return Minimum(coefficient, False)
 
 
 def _advance(
-    gradient: Gradient, coefficient: FloatArray, slope: FloatArray, step: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+    evaluate: Callable[[FloatArray], tuple[FloatArray, Curvature]],
+    coefficient: FloatArray,
+    slope: FloatArray,
+    step: FloatArray,
+) -> tuple[FloatArray, FloatArray, Curvature]:
     """Halve the step until the function no longer rises at its end as steeply as it falls now.
 
     A convex function's slope along the step only grows: small at the end means near the
@@ -66,9 +69,9 @@ def _advance(
     fall = float(slope @ step)
     for _ in range(_MOST_HALVINGS):
         candidate = coefficient - step
-        ahead = gradient(candidate)
+        ahead, curvature = evaluate(candidate)
         if -float(ahead @ step) <= 0.9 * fall:
             break
         step = 0.5 * step
         fall *= 0.5
-    return candidate, ahead
+    return candidate, ahead, curvature

@@ -1,0 +1,89 @@
+"""`prefpath rank`: the plain ranking of votes, one score for each item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from prefpath.cli.app import app, console, print_json, table
+from prefpath.cli.show import between, more
+from prefpath.cli.takes_votes import Json, Seed, takes_votes
+from prefpath.votes import Votes
+
+if TYPE_CHECKING:
+    from prefpath.plain import PlainRanking
+
+
+@app.command()
+@takes_votes
+def rank(
+    votes: Votes,
+    *,
+    method: Annotated[
+        str, typer.Option(help="bradley-terry, thurstone-mosteller, linear, or a baseline's name.")
+    ] = "bradley-terry",
+    interval: Annotated[
+        float, typer.Option(help="Level of the intervals; 0 for scores only.")
+    ] = 0.95,
+    top: Annotated[int, typer.Option(min=1, help="How many items to show.")] = 20,
+    seed: Seed = 0,  # noqa: ARG001
+    json: Json = False,
+) -> None:
+    """Rank items by one score each; nobody's taste or side is looked at.
+
+    Intervals are clustered by annotator where the votes say who cast them.
+    """
+    from prefpath.plain import rank as plain_rank
+
+    found = plain_rank(votes, method=method, interval=interval or None)
+    if json:
+        print_json(_as_json(found))
+    else:
+        _show(found, top)
+
+
+def _as_json(found: PlainRanking) -> dict[str, Any]:
+    columns = found.columns()
+    rows = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+    return {
+        "method": found.method,
+        "interval": found.level,
+        "notes": list(found.notes),
+        "ranking": rows,
+    }
+
+
+def _show(found: PlainRanking, top: int) -> None:
+    columns = found.columns()
+    n_items, grouped = len(columns["item"]), "component" in columns
+    headings = [
+        *([("group", "right")] if grouped else []),
+        ("rank", "right"),
+        ("item", "left"),
+        ("score", "right"),
+        *([(f"{found.level:.0%} interval", "right"), ("ranks", "right")] if found.level else []),
+        ("votes", "right"),
+        ("won", "right"),
+    ]
+    rows = [
+        _cells({name: values[k] for name, values in columns.items()})
+        for k in range(min(top, n_items))
+    ]
+    console.print(table(f"Ranking by {found.method}", headings, rows))
+    more(console, n_items, top, "items")
+    for note in found.notes:
+        console.print(note, markup=False, highlight=False)
+
+
+def _cells(row: dict[str, Any]) -> list[Any]:
+    cells = [row["component"]] if "component" in row else []
+    cells += [row["rank"], row["item"], f"{row['score']:.3f}"]
+    if "score_low" in row:
+        known = between(row["score_low"], row["score_high"], "{:.3f}".format)
+        cells.append(known if row["bounded"] else "not bounded")
+        cells.append(between(row["rank_low"], row["rank_high"], str))
+    rate = row["win_rate"]
+    return [*cells, f"{row['votes']:,.6g}", "" if rate is None else f"{rate:.0%}"]
