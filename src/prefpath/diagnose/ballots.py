@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from prefpath.diagnose.canonical import DrawOrder, draw_order
@@ -15,6 +14,7 @@ from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.losses import THURSTONE_MOSTELLER, Loss, as_loss
 from prefpath.model.problem import Problem
 from prefpath.votes import Votes
+from prefpath.votes.trials import trials_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +161,3 @@ def _signed(votes: Votes) -> Votes:
     if np.abs(votes.choice).max() == np.abs(votes.choice).min() == 1.0:
         return votes
     return replace(votes, choice=np.sign(votes.choice))
-
-
-def trials_of_rows(votes: Votes) -> NDArray[np.float64]:
-    """Votes behind each row: its weight if all weights are whole, else how often it was given."""
-    whole = np.rint(votes.weight)
-    if np.allclose(votes.weight, whole, rtol=0.0, atol=1e-9):
-        return whole
-    return votes.count.astype(np.float64)

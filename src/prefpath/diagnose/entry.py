@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.diagnose.ballots import Ballots, trials_of_rows
+from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.discovery import Discoveries, discover
 from prefpath.diagnose.lean import estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
@@ -20,6 +20,7 @@ from prefpath.path import Kind
 from prefpath.solver.grid import make_grid
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray, Labels
+from prefpath.votes.trials import trials_of_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,6 +77,19 @@ def common_gradient(
     return np.append(gradient, sideways) if problem.common_position else gradient
 
 
+def slot_gradient(evidence: Evidence, slope: Floats) -> Floats:
+    """`sum of slope x` over the slots, in the common part."""
+    problem, slots = evidence.problem, evidence.slots
+    n_items = problem.votes.n_items
+    by_item: Floats = np.zeros(n_items)
+    by_item += np.bincount(slots.left, slope, n_items)
+    by_item -= np.bincount(slots.right, slope, n_items)
+    gradient = problem.pull_back(by_item)
+    if not problem.common_position:
+        return gradient
+    return np.append(gradient, float(slope @ slots.position))
+
+
 def common_hessian(
     evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
 ) -> Floats:

@@ -134,9 +134,9 @@ def in_scores(
     shift = _gauge_shift(evidence, score - settled)
     by_item = None
     if draws is not None:
-        by_item = _draws_of_scores(evidence, draws - clustered.flattened) + shift
-    covariance = _score_form(evidence, clustered.covariance)
-    unclustered = _score_form(evidence, clustered.unclustered)
+        by_item = _draws_of_scores(evidence, clustered.settle(draws)) + shift
+    covariance = _score_form(evidence, clustered.of_settled(clustered.covariance))
+    unclustered = _score_form(evidence, clustered.of_settled(clustered.unclustered))
     error = np.sqrt(np.maximum(np.diag(covariance), np.diag(unclustered)))
     bounded = evidence.bounded & clustered.consensus.converged & (error < _LARGEST_ERROR)
     if by_item is not None:
@@ -162,7 +162,8 @@ def in_scores(
 def _position(evidence: Evidence, clustered: Clustered) -> tuple[float | None, float | None]:
     if not evidence.problem.common_position or not clustered.consensus.converged:
         return None, None
-    variance = max(float(clustered.covariance[-1, -1]), float(clustered.unclustered[-1, -1]))
+    both = (clustered.covariance, clustered.unclustered)
+    variance = max(float(clustered.of_settled(each)[-1, -1]) for each in both)
     if not 0.0 < variance < _LARGEST_ERROR**2:  # 0: no vote whose position is known
         return None, None
     return float(clustered.settled[-1]), float(np.sqrt(variance))

@@ -20,6 +20,7 @@ from prefpath.inference.absorption import (
     balanced_pull,
     balanced_sizes,
 )
+from prefpath.inference.attenuation import Attenuation, attenuation
 from prefpath.inference.consensus import (
     Consensus,
     common_hessian,
@@ -28,7 +29,6 @@ from prefpath.inference.consensus import (
 )
 from prefpath.inference.evidence import Evidence, active_annotators, pooled_target
 from prefpath.inference.leverage import remove_leverage
-from prefpath.inference.unseen import flattening
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.kernels import (
     CommonPart,
@@ -38,6 +38,7 @@ from prefpath.solver.kernels import (
     make_scratch,
     terms_of,
 )
+from prefpath.votes.trials import trials_of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,8 @@ class Clustered:
         Each annotator's pull at the consensus.
     held : array
         Curvature of the active annotators together, own parts re-estimated.
-    flattened : array
-        What unseen tastes are expected to have taken from the consensus (see `unseen`).
+    attenuation : Attenuation
+        What unseen tastes are expected to have taken from the consensus.
     degrees_of_freedom : float
         Annotators less one, as the jackknife's covariance wants (Hansen 2025).
     """
@@ -70,13 +71,26 @@ class Clustered:
     unclustered: Floats
     gradient: sparse.csr_array
     held: Floats
-    flattened: Floats
+    attenuation: Attenuation
     degrees_of_freedom: float
 
     @property
     def settled(self) -> Floats:
         """The common part intervals are around."""
-        return self.consensus.coefficient - self.flattened
+        return self.consensus.coefficient - self.attenuation.shift
+
+    def settle(self, draws: Floats) -> Floats:
+        """Draws of the consensus with what unseen tastes took put back; infinite ones stay."""
+        moved = draws - self.consensus.coefficient
+        known = np.isfinite(moved)
+        corrected = self.settled + np.where(known, moved, 0.0) @ self.attenuation.jacobian.T
+        return np.where(known, corrected, draws)
+
+    def of_settled(self, covariance: Floats) -> Floats:
+        """A covariance of the consensus as one of the common part intervals are around."""
+        jacobian = self.attenuation.jacobian
+        result: Floats = jacobian @ covariance @ jacobian.T + self.attenuation.covariance
+        return result
 
 
 def cluster_covariance(evidence: Evidence) -> Clustered:
@@ -104,7 +118,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
         unclustered=unclustered,
         gradient=gradient,
         held=held,
-        flattened=flattening(evidence, consensus.coefficient, bread, gradient),
+        attenuation=attenuation(evidence, consensus.coefficient, bread, gradient),
         degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )
 
@@ -178,7 +192,7 @@ def _dispersion(evidence: Evidence, coefficient: Floats) -> float:
     margin = theta[votes.left[rows]] - theta[votes.right[rows]]
     margin += evidence.common_bias(coefficient) * votes.position_known[rows]
     choice, weight = votes.choice[rows], problem.weight[rows]
-    each = weight / votes.count[rows]
+    each = weight / np.maximum(trials_of_rows(votes)[rows], 1e-300)
     slope = problem.loss.gradient(margin, choice)
     bend = problem.loss.curvature(margin, choice)
     return float((weight * each * slope**2).sum() / max((weight * bend).sum(), 1e-300))

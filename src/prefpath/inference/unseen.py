@@ -1,96 +1,138 @@
-"""Tastes too faint to have been found: by how much they flatten the common score.
+"""Tastes too faint to have been found: how large they are.
 
-Among those who seem to follow the crowd many differ a little. Averaged over them a choice is
-less decided than their average taste, so that scores fitted without their deviations come out
-too small (marginal against conditional effects; Zeger, Liang and Albert 1988). With unseen
-deviations of variance tau^2 in each coefficient, to second order,
+Among those who seem to follow the crowd many differ a little. With unseen deviations of variance
+tau^2 in each coefficient two votes of one annotator go together: with `s` the slope of a vote's
+loss and `c` its curvature, for two different votes r and q of one annotator
 
-    score - truth  =  P  sum over followers' comparisons of  w L'''(margin) tau^2 ||x||^2 / 2 x,
+    E[s_r s_q]  =  tau^2 c_r c_q x_r.x_q  -  c_r c_q x_r.P x_q
 
-and tau^2 shows in how far the gradients of whole annotators exceed what single votes make of
-them: `E ||g_u||^2 = tr A_u + tau^2 ||A_u||^2`. Annotators count by what their votes tell,
-because light voters' tastes stay unseen for longest.
+(the second term: the consensus was fitted to both). A vote's own square tells nothing of tau^2:
+for a single binary vote it is `p (1 - p)` at its mean, whatever the tastes are. So
+
+    tau^2  =  sum_u e_u / sum_u n_u,
+    e_u    =  ||g_u||^2 - own squares  +  tr(A_u P A_u) - own products,
+    n_u    =  ||A_u||^2 - own squares,
+
+summed over annotators of like activity; the classes count by what their votes tell, because
+light voters' tastes stay unseen for longest. What follows for the scores: `attenuation`.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from prefpath.inference.absorption import annotator_coefficients, own_hessian
-from prefpath.inference.evidence import Evidence, pooled_target
-from prefpath.model.design import Floats, Ints
+from prefpath.inference.evidence import Evidence
+from prefpath.model.design import Codes, Floats, Ints
+from prefpath.votes.trials import trials_of_rows
 
-_MOST_ASKED = 2_000  # followers the variance is estimated from
-_DIFFERENCE = 1e-4
+_MOST_SAMPLED = 2_000  # followers the variance is estimated from
+_LEAST_TOLD = 1e-12  # votes no two of which share an item tell nothing of it
 
 
-def flattening(
-    evidence: Evidence, coefficient: Floats, bread: Floats, gradient: sparse.csr_array
-) -> Floats:
-    """Expected error of the common part that comes of tastes nobody has found."""
-    variance = unseen_variance(evidence, coefficient, bread, gradient)
-    if variance == 0.0:
-        return np.zeros(evidence.n_coefficients)
-    result: Floats = bread @ (variance * _drift(evidence, coefficient))
-    return result
+class UnseenVariance(NamedTuple):
+    """`tau^2` of the deviations nobody has found, and its standard error over annotators."""
+
+    value: float
+    error: float
 
 
 def unseen_variance(
     evidence: Evidence, coefficient: Floats, bread: Floats, gradient: sparse.csr_array
-) -> float:
+) -> UnseenVariance:
     """`tau^2` among followers, weighted by what their votes tell; 0 where nothing shows."""
-    excess, told = 0.0, 0.0
-    for u in _asked(evidence):
+    who = _followers(evidence)
+    itself = _own_products(evidence, coefficient, bread)
+    excess, norm, told = np.zeros(len(who)), np.zeros(len(who)), np.zeros(len(who))
+    for k, u in enumerate(who):
         touched = annotator_coefficients(evidence, u)
-        if evidence.problem.common_position:
-            touched = touched[:-1]
-        own = own_hessian(evidence, u, coefficient)[:-1, :-1]
-        size = float((own**2).sum())
-        if size == 0.0:
-            continue
+        across = own_hessian(evidence, u, coefficient)[:-1, : len(touched)]
+        own = across[:, : len(across)]
         # Rows hold the coefficients touched, in this order (and the position, if common, last).
-        pull = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]][: len(touched)]
-        # The consensus was fitted to u's votes too, which took a little off their gradient.
-        fitted = float(np.sum(own * (bread[np.ix_(touched, touched)] @ own)))
-        weight = float(np.trace(own))
-        excess += weight * (float(pull @ pull) - weight + fitted) / size
-        told += weight
-    return max(excess / told, 0.0) if told > 0 else 0.0
+        pull = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]][: len(own)]
+        fitted = float(np.sum(across * (across @ bread[np.ix_(touched, touched)])))
+        excess[k] = pull @ pull - itself.squares[u] + fitted - itself.fitted[u]
+        norm[k] = (own**2).sum() - itself.norm[u]
+        told[k] = np.trace(own)
+    return _by_activity(excess, norm, told, np.diff(evidence.problem.design.cells)[who])
 
 
-def _asked(evidence: Evidence) -> Ints:
+def _by_activity(excess: Floats, norm: Floats, told: Floats, votes: Ints) -> UnseenVariance:
+    """Ratio of sums in classes of like activity (powers of two), weighted by what they tell."""
+    which = np.log2(np.maximum(votes, 1)).astype(np.int64)
+    above, below, weight = (np.bincount(which, values) for values in (excess, norm, told))
+    weight = np.where(below > _LEAST_TOLD * weight, weight, 0.0)
+    if not weight.any():
+        return UnseenVariance(0.0, 0.0)
+    share = weight / weight.sum()
+    ratio = np.divide(above, below, out=np.zeros_like(above), where=share > 0)
+    each = np.divide(share, below, out=np.zeros_like(below), where=share > 0)[which]
+    apart = each * (excess - ratio[which] * norm)
+    value = float(share @ ratio)
+    return UnseenVariance(max(value, 0.0), float(np.sqrt((apart**2).sum())))
+
+
+class _OwnProducts(NamedTuple):
+    """Products of each vote with itself, summed over an annotator's votes."""
+
+    squares: Floats  # (w s)^2 x.x
+    norm: Floats  # (w c x.x)^2
+    fitted: Floats  # (w c)^2 x.x x.P x
+
+
+def _own_products(evidence: Evidence, coefficient: Floats, bread: Floats) -> _OwnProducts:
+    problem = evidence.problem
+    votes = problem.votes
+    rows = np.flatnonzero(evidence.bounded[votes.left] & evidence.bounded[votes.right])
+    rows = rows[~evidence.active[votes.annotator[rows]]]
+    left, right, choice = votes.left[rows], votes.right[rows], votes.choice[rows]
+    theta = evidence.scores(coefficient)
+    margin = theta[left] - theta[right]
+    position = votes.position_known[rows].astype(float)
+    margin += evidence.common_bias(coefficient) * position
+    # A row of n votes that weigh w together has n squares of weight w / n.
+    weight = problem.weight[rows] ** 2 / np.maximum(trials_of_rows(votes)[rows], 1e-300)
+    slope, curvature = problem.loss.gradient(margin, choice), problem.loss.curvature(margin, choice)
+    size, known = _lengths(evidence, left, right, position, bread)
+    who, n = votes.annotator[rows], votes.n_annotators
+    return _OwnProducts(
+        *(
+            np.bincount(who, weight * each, n).astype(float)
+            for each in (
+                slope**2 * size,
+                curvature**2 * size**2,
+                curvature**2 * size * known,
+            )
+        )
+    )
+
+
+def _lengths(
+    evidence: Evidence, left: Codes, right: Codes, position: Floats, bread: Floats
+) -> tuple[Floats, Floats]:
+    """`x.x` of comparisons, and `x.P x` with the common position effect in x."""
+    problem = evidence.problem
+    phi, n_common = problem.features, problem.n_common
+    by_item, across = bread[:n_common, :n_common], bread[:n_common, -1]
+    if phi is not None:
+        by_item, across = phi @ by_item @ phi.T, phi @ across
+    spread = np.diag(by_item)
+    known: Floats = spread[left] + spread[right] - 2.0 * by_item[left, right]
+    if problem.common_position:
+        known += 2.0 * position * (across[left] - across[right]) + position**2 * bread[-1, -1]
+    apart = 2.0 if phi is None else ((phi[left] - phi[right]) ** 2).sum(axis=1)
+    return np.broadcast_to(apart, known.shape), known
+
+
+def _followers(evidence: Evidence) -> Ints:
     """Followers with more than one comparison: all, or evenly many of each activity."""
     cells = np.diff(evidence.problem.design.cells)
-    followers = np.flatnonzero(~evidence.active & (cells > 1))
-    if len(followers) > _MOST_ASKED:
+    followers = np.flatnonzero(~evidence.active & (cells > 0))
+    if len(followers) > _MOST_SAMPLED:
         order = np.argsort(cells[followers], kind="stable")
-        chosen = np.linspace(0, len(followers) - 1, _MOST_ASKED).astype(np.int64)
+        chosen = np.linspace(0, len(followers) - 1, _MOST_SAMPLED).astype(np.int64)
         followers = followers[order[chosen]]
     return followers.astype(np.int64)
-
-
-def _drift(evidence: Evidence, coefficient: Floats) -> Floats:
-    """`sum w L''' ||x||^2 / 2 x` over the followers' comparisons."""
-    problem, slots = evidence.problem, evidence.slots
-    follows = (~evidence.active).astype(float)[:, None]
-    weight, pull = (column[:, 0] for column in pooled_target(evidence, follows))
-    choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
-    theta = evidence.scores(coefficient)
-    margin = theta[slots.left] - theta[slots.right] + slots.offset
-    margin += slots.position * evidence.common_bias(coefficient)
-    bends = [problem.loss.curvature(margin + s * _DIFFERENCE, choice) for s in (1.0, -1.0)]
-    third = (bends[0] - bends[1]) / (2.0 * _DIFFERENCE)
-    size = 2.0
-    if problem.features is not None:
-        apart = problem.features[slots.left] - problem.features[slots.right]
-        size = (apart**2).sum(axis=1)
-    slope = weight * third * size / 2.0
-    n_items = problem.votes.n_items
-    by_item: Floats = np.zeros(n_items)
-    by_item += np.bincount(slots.left, slope, n_items)
-    by_item -= np.bincount(slots.right, slope, n_items)
-    drift = problem.pull_back(by_item)
-    if not problem.common_position:
-        return drift
-    return np.append(drift, float(slope @ slots.position))
