@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -64,6 +64,8 @@ class KnotScorer:
     weighted, annotators as in `held_out.who`), until `forget`; `errors` and `wrong` are the means
     over all held-out votes.
     """
+
+    interpolates: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, test_weight: Floats, criterion: str) -> None:
         self.held_out = held_out_votes(problem, test_weight)

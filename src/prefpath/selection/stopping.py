@@ -37,7 +37,7 @@ class Stopping:
         Where to stop in any case.
     """
 
-    first_ratio: float = 8.0
+    first_ratio: float = 2.0
     stretch_ratio: float = 1.25
     sure: float = 2.0
     settled_ratio: float = 4.0

@@ -25,6 +25,14 @@ from prefpath.solver.kernels import (
     value_block,
     value_scalars,
 )
+from prefpath.solver.light import (
+    LightCells,
+    is_light,
+    light_gradient,
+    light_slopes,
+    light_values,
+    no_light_cells,
+)
 from prefpath.solver.pool import Pool, pool_gradient
 from prefpath.solver.rkc import Chebyshev, Stage, next_stage
 
@@ -34,6 +42,7 @@ class Active(NamedTuple):
 
     who: Ints
     at: Ints
+    light: LightCells = no_light_cells()
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -60,9 +69,14 @@ def active_gradient(
     position_gradient = 0.0
     total = inputs.terms.total
     n_scalars = len(scratch.scalar)
+    light = active.light
     for index in range(start, stop):
         u = active.who[index]
         at, end = active.at[index], active.at[index + 1] - n_scalars
+        if is_light(index, light):
+            light_values(u, at, end, light, inputs.terms, common, y)
+            f[at : end + 1] = 0.0
+            continue
         deviates = value_active(index, active, y, inputs.terms, scratch)
         unit_gradient(u, inputs, common, deviates, scratch)
         f[at:end] = 0.0
@@ -70,6 +84,12 @@ def active_gradient(
         for k in range(n_scalars):
             f[end + k] = -scratch.scalar_gradient[k] / total
         position_gradient += scratch.scalar_gradient[0]
+    if stop < len(light.cell_at):
+        light_gradient(light.cell_at[start], light.cell_at[stop], light, inputs.terms, f, scratch)
+    for index in range(start, stop):
+        if is_light(index, light):
+            at, end = active.at[index], active.at[index + 1] - 1
+            position_gradient += light_slopes(at, end, light, total, f, scratch.item_gradient)
     return position_gradient
 
 

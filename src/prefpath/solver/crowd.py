@@ -13,6 +13,7 @@ from prefpath.solver.active import Active
 from prefpath.solver.executors import Serial, Threads, split_annotators, split_evenly
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.kernels import inputs_of, make_scratch
+from prefpath.solver.light import add_light_cells
 from prefpath.solver.pool import fill_pool, move_votes
 from prefpath.solver.waiting import (
     GradientBounds,
@@ -47,6 +48,7 @@ class Crowd:
         self.active = Active(np.zeros(0, np.int64), np.array([self.n_common], np.int64))
         self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
         self.active_chunks: list[tuple[int, int]] = []
+        self._light_pay = problem.features is None and self.waiting.norm.shape[1] == 2
         self.cells_read = 0
         self._pair_norm = problem.penalty.pair_norm(problem.features)
         self._largest_choice = float(np.abs(problem.target.choice).max(initial=0.0))
@@ -106,7 +108,13 @@ class Crowd:
         parts = [self._unit(int(u)) for u in who]
         widths = np.array([len(part) for part in parts])
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
-        self.active = Active(np.concatenate((self.active.who, who)), at.astype(np.int64))
+        at = at.astype(np.int64)
+        light = self.active.light
+        if self._light_pay:
+            light = add_light_cells(
+                light, who, at[len(self.active.who) :], problem.design, problem.target
+            )
+        self.active = Active(np.concatenate((self.active.who, who)), at, light)
         sizes = np.diff(problem.design.cells)[self.active.who]
         # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
         self.active_chunks = sorted(

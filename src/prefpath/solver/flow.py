@@ -221,8 +221,9 @@ class FlowSolver:
         """Take annotators out of the pool and into y, with what their z was at the last knot."""
         if not len(who):
             return
-        for u, unit in zip(who, self.crowd.at_last_knot(who), strict=True):
-            self.recorder.amend(int(u), unit)
+        if self.recorder.interpolates:
+            for u, unit in zip(who, self.crowd.at_last_knot(who), strict=True):
+                self.recorder.amend(int(u), unit)
         blocks = self.crowd.activate(who)
         self.y = np.concatenate((self.y, blocks))
         self.f = np.concatenate((self.f, np.zeros_like(blocks)))

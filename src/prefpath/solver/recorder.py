@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -73,7 +73,12 @@ def _nobody() -> Ints:
 
 
 class Recorder(Protocol):
-    """What happens at the knots of a path that `flow` follows."""
+    """What happens at the knots of a path that `flow` follows.
+
+    `interpolates` tells whether z of who pops up later is to be amended at the knot before.
+    """
+
+    interpolates: ClassVar[bool]
 
     def record(self, t: float, y: Floats, active: Active) -> None: ...
 
@@ -88,6 +93,8 @@ class FlowRecorder:
 
     Of an annotator it keeps the part of y: the block of z, then the scalars.
     """
+
+    interpolates: ClassVar[bool] = True
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem

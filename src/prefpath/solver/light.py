@@ -1,0 +1,172 @@
+"""Light annotators: thousands with a few votes each, in one pass over the cells of all of them.
+
+Calling a kernel for each costs more than their votes do. Their cells are laid out one after another
+with places in y instead of places among an annotator's items; what they think of the items and
+what pulls at it are vectors as long as y. Without features and with the position bias as only
+scalar; everybody else, and all others, go through `kernels.unit_gradient`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
+from prefpath.model.losses import slopes
+from prefpath.model.penalties import scaled_prox, soft_threshold
+from prefpath.solver.kernels import (
+    CELLS_AT_ONCE,
+    DEVIATION,
+    POSITION,
+    CommonPart,
+    Scratch,
+    Terms,
+)
+
+# Beyond so many cells a kernel of their own costs an annotator little.
+MOST_CELLS = 64
+
+
+class LightCells(NamedTuple):
+    """Cells of the light ones among the active annotators; the k-th owns `cell_at[k:k + 2]`.
+
+    Who owns none is not light. `left`, `right` and `bias` are places in y; `item` and `score` go
+    with y: an item's code, and what its annotator thinks of it (at a bias: the bias).
+    """
+
+    cell_at: Ints
+    left: Places
+    right: Places
+    bias: Places
+    position: NDArray[np.int8]
+    choice: Floats
+    weight: Floats
+    item: Codes
+    score: Floats
+
+
+def no_light_cells() -> LightCells:
+    """Nobody is light."""
+    return LightCells(
+        cell_at=np.zeros(1, dtype=np.int64),
+        left=np.zeros(0, dtype=np.uint32),
+        right=np.zeros(0, dtype=np.uint32),
+        bias=np.zeros(0, dtype=np.uint32),
+        position=np.zeros(0, dtype=np.int8),
+        choice=np.zeros(0),
+        weight=np.zeros(0),
+        item=np.zeros(0, dtype=np.int32),
+        score=np.zeros(0),
+    )
+
+
+def add_light_cells(
+    light: LightCells, who: Ints, at: Ints, design: Design, target: Target
+) -> LightCells:
+    """The same with those who become active; the part of `who[k]` in y begins at `at[k]`."""
+    n_cells, n_y = int(light.cell_at[-1]), int(at[-1])
+    sizes = np.diff(design.cells)[who]
+    sizes = np.where(sizes <= MOST_CELLS, sizes, 0)
+    owner = np.repeat(np.arange(len(who)), sizes)
+    cell = _ranges(design.cells[who], sizes)
+    voted = target.weight[cell] > 0.0  # what a fold holds out is not there
+    owner, cell = owner[voted], cell[voted]
+    begin, end = at[:-1][owner], at[1:][owner] - 1
+    added = np.concatenate(([n_cells], n_cells + np.cumsum(np.bincount(owner, minlength=len(who)))))
+    seen = design.seen_item[_ranges(design.seen[who], np.diff(design.seen)[who])]
+    item = np.full(n_y - int(at[0]), -1, dtype=np.int32)
+    item[np.delete(np.arange(len(item)), at[1:] - 1 - at[0])] = seen
+    return LightCells(
+        np.concatenate((light.cell_at, added[1:])),
+        _put(light.left, n_cells, begin + design.left_at[cell]),
+        _put(light.right, n_cells, begin + design.right_at[cell]),
+        _put(light.bias, n_cells, end),
+        _put(light.position, n_cells, design.position[cell]),
+        _put(light.choice, n_cells, target.choice[cell]),
+        _put(light.weight, n_cells, target.weight[cell]),
+        _put(light.item, int(at[0]), item),
+        _put(light.score, int(at[0]), np.zeros(len(item))),
+    )
+
+
+def _ranges(starts: Ints, sizes: Ints) -> Ints:
+    """`starts[0], starts[0] + 1, ...` of each size, one after another."""
+    ends = np.cumsum(sizes)
+    return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
+
+
+def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]:
+    """Write values at a place of a buffer, which doubles where they do not fit."""
+    if start + len(values) > len(buffer):
+        grown = np.zeros(max(2 * len(buffer), start + len(values)), dtype=buffer.dtype)
+        kept = min(start, len(buffer))
+        grown[:kept] = buffer[:kept]
+        buffer = grown
+    buffer[start : start + len(values)] = values
+    return buffer
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def is_light(index: int, light: LightCells) -> bool:
+    """Whether an active annotator's cells are laid out here."""
+    return index + 1 < len(light.cell_at) and light.cell_at[index + 1] > light.cell_at[index]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def light_values(
+    u: int, at: int, end: int, light: LightCells, terms: Terms, common: CommonPart, y: Floats
+) -> None:
+    """What light annotator u, whose bias stands at `end` in y, thinks of their items."""
+    score, threshold = light.score, terms.threshold
+    scaled_prox(terms.penalty, y, at, end, threshold[u, DEVIATION], terms.kappa, score[at:end])
+    for j in range(at, end):
+        score[j] += common.theta[light.item[j]]
+    bias = terms.kappa * soft_threshold(y[end], threshold[u, POSITION])
+    score[end] = bias + common.position
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def light_gradient(
+    first: int, last: int, light: LightCells, terms: Terms, f: Floats, scratch: Scratch
+) -> None:
+    """Add the gradient of the cells `first:last` in what their annotators think to f."""
+    score, slope = light.score, scratch.slope
+    for begin in range(first, last, CELLS_AT_ONCE):
+        stop = min(begin + CELLS_AT_ONCE, last)
+        left, right = light.left[begin:stop], light.right[begin:stop]
+        bias, position = light.bias[begin:stop], light.position[begin:stop]
+        for k in range(len(left)):
+            slope[k] = score[left[k]] - score[right[k]] + position[k] * score[bias[k]]
+        slopes(terms.loss, terms.parameter, slope, light.choice, light.weight, begin, len(left))
+        for k in range(len(left)):
+            f[left[k]] += slope[k]
+            f[right[k]] -= slope[k]
+        _add_runs(bias, position, slope, f)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -> None:
+    """`f[place] += sign * slope`; runs of one place are summed before they are stored."""
+    at, total = place[0], 0.0
+    for k in range(len(place)):
+        if place[k] != at:
+            f[at] += total
+            at, total = place[k], 0.0
+        total += sign[k] * slope[k]
+    f[at] += total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def light_slopes(
+    at: int, end: int, light: LightCells, total: float, f: Floats, item_gradient: Floats
+) -> float:
+    """Turn a light annotator's gradient in f into a slope; return the one in the bias."""
+    for j in range(at, end):
+        item_gradient[light.item[j]] += f[j]
+        f[j] = -f[j] / total
+    bias_gradient = f[end]
+    f[end] = -bias_gradient / total
+    return bias_gradient
