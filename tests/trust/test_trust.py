@@ -181,7 +181,7 @@ def test_rows_left_out(tmp_path: Path) -> None:
         votes = read_votes(path)
     check = trust_panel(votes)["rows left out"]
     assert check.status == "warn"
-    assert "1 without a verdict, 1 comparing an item with itself (of 3)" in check.finding
+    assert "1 row without a verdict, 1 comparing an item with itself (of 3)" in check.finding
 
 
 def test_long_labels_are_shortened_in_words_but_not_in_the_list() -> None:

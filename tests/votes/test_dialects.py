@@ -98,7 +98,7 @@ def test_mt_bench_pairs_are_two_votes_with_opposite_order(tmp_path: Path) -> Non
         for who, a, b, g1, g2 in MT_BENCH
     ]  # fmt: skip
     path = write(tmp_path, "\n".join(json.dumps(line) for line in lines), "gpt-4_pair.jsonl")
-    with pytest.warns(UserWarning, match="2 without a verdict"):
+    with pytest.warns(UserWarning, match="2 rows? without a verdict"):
         votes = read_votes(path)
     expected = Votes.from_arrays([f"{who}, pair-v2" for who in WHO], LEFT, RIGHT, CHOICE)
     assert_same_votes(votes, expected)
@@ -118,7 +118,7 @@ def test_arena_hard_judgments_are_two_votes_a_row(tmp_path: Path, named: str) ->
     if named == "in a column":
         rows = [row | {"baseline": "x"} for row in rows]
     path = write(tmp_path, "\n".join(json.dumps(row) for row in rows), "judgment.jsonl")
-    with pytest.warns(UserWarning, match="1 without a verdict"):
+    with pytest.warns(UserWarning, match="1 rows? without a verdict"):
         votes = read_votes(path, baseline="x" if named == "by the caller" else None)
     expected = Votes.from_arrays(
         ["ann"] * 3, ["x", "y", "x"], ["y", "x", "y"], [1, -1, 0], [3.0, 1.0, 1.0]

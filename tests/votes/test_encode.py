@@ -138,7 +138,7 @@ def test_labels_keep_their_order_of_first_mention_where_given() -> None:
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_missing_labels_are_named_by_row(missing: Any) -> None:
-    with pytest.raises(VoteError, match="1 votes have no annotator") as caught:
+    with pytest.raises(VoteError, match="1 vote has no annotator") as caught:
         as_labels(np.array(["a", missing], dtype=object), "annotator")
     assert caught.value.rows == (2,)
 

@@ -111,6 +111,7 @@ def test_sides_of_two_types_meet_as_text() -> None:
     ],
     ids=lambda label: label[:12].encode("ascii", "replace").decode(),
 )
+@pytest.mark.filterwarnings("ignore:.*not a missing one:prefpath.VoteWarning")
 def test_labels_survive_as_they_are(tmp_path: Path, label: str) -> None:
     quoted = '"' + label.replace('"', '""') + '"'
     assert sorted(read_text(tmp_path, f"1,{quoted},zzz,1\n")) == sorted([label, "zzz"])

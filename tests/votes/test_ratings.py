@@ -100,7 +100,7 @@ def test_groups_from_a_table(tmp_path: Path) -> None:
 
 
 def test_a_person_in_two_groups_is_an_error() -> None:
-    with pytest.raises(VoteError, match="1 annotators have more than one age"):
+    with pytest.raises(VoteError, match="1 annotator has more than one age"):
         ratings_to_votes(FRAME.assign(age=[25, 26, 25, 25, 25, 50]), group="age")
 
 
@@ -111,7 +111,7 @@ def test_columns_of_other_names() -> None:
 
 
 def test_ratings_that_are_missing_or_no_numbers() -> None:
-    with pytest.warns(VoteWarning, match="1 without a verdict"):
+    with pytest.warns(VoteWarning, match="1 rows? without a verdict"):
         votes = ratings_to_votes(FRAME.assign(rating=[5, 3, None, 1, 2, 4]))
     assert votes.n_votes == 2
     with pytest.raises(VoteError, match="unknown choice: 'great'") as caught:
@@ -121,7 +121,7 @@ def test_ratings_that_are_missing_or_no_numbers() -> None:
 
 def test_an_item_rated_twice_is_not_compared_with_itself() -> None:
     twice = pd.DataFrame({"user": [1, 1, 1], "item": ["a", "a", "b"], "rating": [1, 2, 3]})
-    with pytest.warns(VoteWarning, match="1 comparing an item with itself"):
+    with pytest.warns(VoteWarning, match="1 rows? comparing an item with itself"):
         assert ratings_to_votes(twice).n_votes == 2
 
 

@@ -69,14 +69,14 @@ def test_at_most_five_unknown_verdicts_are_quoted() -> None:
 
 
 def test_unknown_verdicts_can_be_dropped_and_are_said() -> None:
-    with pytest.warns(VoteWarning, match=r"1 with an unknown verdict \(of 2\)"):
+    with pytest.warns(VoteWarning, match=r"1 rows? with an unknown verdict \(of 2\)"):
         votes = read_votes(frame_of("model_a", "huh"), unknown="drop")
     assert votes.origin["unknown_labels"] == 1
 
 
 @pytest.mark.parametrize("empty", [None, "", " ", "NaN", "null", "N/A"])
 def test_rows_without_a_verdict_are_dropped_and_said(empty: str | None) -> None:
-    with pytest.warns(VoteWarning, match=r"1 without a verdict \(of 2\)"):
+    with pytest.warns(VoteWarning, match=r"1 rows? without a verdict \(of 2\)"):
         votes = read_votes(frame_of("model_a", empty))
     assert (votes.origin["no_verdict"], votes.n_votes) == (1, 1)
 
@@ -85,7 +85,7 @@ def test_self_comparisons_are_dropped_and_said() -> None:
     frame = pd.DataFrame(
         {"annotator": ["a"] * 3, "left": ["x", "x", "q"], "right": ["y", "x", "q"], "choice": 1}
     )
-    with pytest.warns(VoteWarning, match="2 comparing an item with itself"):
+    with pytest.warns(VoteWarning, match="2 rows? comparing an item with itself"):
         votes = read_votes(frame)
     assert votes.items.tolist() == ["x", "y"]
 

@@ -67,7 +67,7 @@ def test_a_row_twice_is_weight_two() -> None:
             r"itself \(the first is 'y'",
             (2,),
         ),
-        ({"annotator": ["bob", None, "ann", "ann"]}, "1 votes have no annotator", (2,)),
+        ({"annotator": ["bob", None, "ann", "ann"]}, "1 vote has no annotator", (2,)),
         ({"items": ["x", "y"]}, "item 'z' is not among the 2 known items", (4,)),
         ({name: [] for name in SMALL}, "there are no votes", ()),
     ],

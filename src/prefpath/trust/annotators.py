@@ -13,7 +13,7 @@ from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, IntArray, plain_label
 from prefpath.votes.graph import saw_one_order
-from prefpath.votes.origin import rows_left_out
+from prefpath.votes.origin import left_out
 
 FEW_VOTES_PER_ANNOTATOR = 5
 MANY_TIES = 0.5
@@ -24,13 +24,13 @@ CHANCE = 0.05
 
 
 def check_left_out(votes: Votes) -> TrustCheck:
-    found = rows_left_out(votes.origin)
+    found = left_out(votes.origin)
     if not found:
         return TrustCheck("rows left out", "passed", "every row is a vote")
     return TrustCheck(
         "rows left out",
         "warn",
-        f"left out rows {', '.join(found)} (of {votes.origin['rows']:,})",
+        f"left out {found}",
         "look at these rows: unless they are missing by accident, the rest is no fair sample",
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from prefpath.errors import VoteError
 from prefpath.text import agreeing, counted, quoted
+from prefpath.votes.check import WEIGHTS_EXPECTED
 from prefpath.votes.choices import NamedRows, Settled
 from prefpath.votes.database import Database
 from prefpath.votes.encode import IntArray
@@ -144,10 +145,10 @@ def _fate(verdict: Verdict, rules: Rules) -> str:
 def _check_weights_and_positions(database: Database, relation: Relation, census: Census) -> None:
     if census.n_bad_weights:
         raise VoteError(
-            f"{_have(census.n_bad_weights)} a weight that is missing, negative or not a "
-            "finite number",
+            f"{_have(census.n_bad_weights)} a weight that is missing, negative, not a finite "
+            "number, or out of all proportion",
             rows=_rows(database, relation, "weight_is_bad", census.n_bad_weights),
-            expected="finite weights of at least 0, with a decimal point",
+            expected=f"{WEIGHTS_EXPECTED}, with a decimal point",
             remedy="correct these weights or drop the rows",
         )
     if census.n_bad_positions:

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefpath.errors import VoteError
+from prefpath.text import agreeing, counted, quoted
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, plain_label
+
+USABLE_WEIGHTS = (1e-100, 1e100)
+"""Positive weights beyond these overflow in sums and squares, or vanish in them."""
+
+WEIGHTS_EXPECTED = "weights of 0, or between {:g} and {:g}".format(*USABLE_WEIGHTS)
+
+LARGEST_STRENGTH = 1e6
+"""Beyond it a number is an id or a time stamp, and its square swamps every other vote."""
 
 CHOICE_WORDS = {"left": 1.0, "right": -1.0, "tie": 0.0, "1": 1.0, "-1": -1.0, "0": 0.0}
 
@@ -32,18 +41,18 @@ def check_choices(choice: NDArray[Any]) -> FloatArray:
     """Choices as finite numbers; words are left, right and tie."""
     if choice.dtype.kind in "iufb":
         values = choice.astype(np.float64)
-        bad = ~np.isfinite(values)
+        bad = ~(np.abs(values) <= LARGEST_STRENGTH)
     else:
         words, code = np.unique(choice.astype(str), return_inverse=True)
         meaning = np.array([_choice_word(word) for word in words.tolist()])
         values = meaning[code]
-        bad = np.isnan(values)
+        bad = ~(np.abs(values) <= LARGEST_STRENGTH)
     if bad.any():
         odd = sorted({str(x) for x in choice[bad][:1000]})
         raise VoteError(
-            f"{int(bad.sum())} votes have an unknown choice: {', '.join(map(repr, odd[:5]))}",
+            f"{_have(bad)} an unknown choice: {', '.join(map(quoted, odd[:5]))}",
             rows=np.flatnonzero(bad) + 1,
-            expected="1, -1, 0, a finite strength, or left, right, tie",
+            expected=f"1, -1, 0, a strength up to {LARGEST_STRENGTH:,.0f}, or left, right, tie",
             remedy="correct these labels or drop the rows",
         )
     return values
@@ -67,18 +76,23 @@ def check_weights(weight: ArrayLike, n_rows: int) -> FloatArray:
         raise VoteError(
             f"weight has shape {weights.shape}", expected=f"one weight for each of {n_rows:,} votes"
         )
-    bad = ~np.isfinite(weights) | (weights < 0)
+    least, most = USABLE_WEIGHTS
+    bad = ~((weights == 0) | ((weights >= least) & (weights <= most)))
     if bad.any():
         raise VoteError(
-            f"{int(bad.sum())} votes have a weight that is negative, infinite or not a number "
-            f"(the first is {weights[bad][0]})",
+            f"{_have(bad)} a weight that is negative, not a finite number, or out of all "
+            f"proportion (the first is {weights[bad][0]})",
             rows=np.flatnonzero(bad) + 1,
-            expected="finite weights of at least 0",
+            expected=WEIGHTS_EXPECTED,
             remedy="correct these weights or drop the rows",
         )
     if not weights.any():
         raise VoteError("every vote has weight 0", expected="at least one positive weight")
     return weights
+
+
+def _have(bad: BoolArray) -> str:
+    return f"{counted(bad.sum(), 'vote')} {agreeing(bad.sum(), 'has', 'have')}"
 
 
 def check_self_comparisons(
@@ -89,7 +103,8 @@ def check_self_comparisons(
     if itself.any() and action != "drop":
         first = plain_label(items[left[itself][0]])
         raise VoteError(
-            f"{int(itself.sum())} votes compare an item with itself (the first is {first!r})",
+            f"{counted(itself.sum(), 'vote')} {agreeing(itself.sum(), 'compares', 'compare')} an "
+            f"item with itself (the first is {quoted(first)})",
             rows=np.flatnonzero(itself) + 1,
             expected="two different items",
             remedy='drop these rows, or pass self_comparisons="drop"',

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from prefpath.errors import VoteError
+from prefpath.text import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -21,6 +22,7 @@ Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, 0 to 1."""
 
 _POLL_SECONDS = 0.1
+_MOST_SAID = 300
 
 
 class Database:
@@ -58,6 +60,12 @@ class Database:
             self._connection.register(name, table)
         except duckdb.Error as error:
             raise _plain_error(error) from error
+        except UnicodeError as error:
+            raise VoteError(
+                f"a label cannot be read: {error}",
+                expected="text that can be written in UTF-8",
+                remedy='look for halves of surrogate pairs: text.encode("utf-8") fails on them',
+            ) from error
 
     def create_table(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """A temporary table of arrays."""
@@ -149,7 +157,20 @@ def _plain_error(error: Exception) -> VoteError:
             expected="room for one entry for each distinct label",
             remedy='raise memory_limit, for example to "4GB"',
         )
-    return VoteError(f"cannot be read: {kept}")
+    where = f" in line {line[1]}" if line else ""
+    if "invalid state" in text or "New Line" in text or "new line" in text.lower():
+        return VoteError(
+            f"cannot be read{where}: lines do not all end alike, or a quote is never closed",
+            expected="one kind of line end, and quotes in pairs",
+            remedy="make the line ends alike, for example: sed -i 's/\\r$//' votes.csv",
+        )
+    if "Maximum line size" in text:
+        return VoteError(
+            f"cannot be read{where}: a line is longer than two million characters",
+            expected="shorter lines",
+            remedy="name the items by something shorter than their whole text",
+        )
+    return VoteError(f"cannot be read{where}: {shortened(kept, _MOST_SAID)}")
 
 
 def quote_name(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from prefpath.text import quoted
 from prefpath.votes.database import Database
 from prefpath.votes.encode import Labels
 
@@ -46,3 +47,25 @@ def _as_labels(labels: Labels) -> Labels:
     if ends_in_nul or longest * len(values) > 2**24:
         return labels
     return np.array(values, dtype=str)
+
+
+def labels_alike(database: Database, table: str, kind: str) -> list[str]:
+    """What is to be said of labels that may be meant to be one, or to be missing."""
+    word = "lower(trim(CAST(label AS VARCHAR), E' \\t\\r\\n'))"
+    alike = database.rows(
+        f"SELECT list(label ORDER BY label) FROM {table} GROUP BY {word} HAVING count(*) > 1"
+        " ORDER BY min(code)"
+    )
+    called = database.rows(
+        f"SELECT label FROM {table} WHERE {word} IN ('na', 'n/a', 'nan', 'null', 'none')"
+        " ORDER BY code"
+    )
+    said = []
+    if alike:
+        first = " and ".join(map(quoted, alike[0][0][:3]))
+        more = f" and {len(alike) - 1:,} more" if len(alike) > 1 else ""
+        said.append(f"{kind}s that differ in case or blanks only: {first}{more}")
+    if called:
+        names = ", ".join(quoted(label) for (label,) in called)
+        said.append(f"{names} is a label of an {kind} here, not a missing one")
+    return said

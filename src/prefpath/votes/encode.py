@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prefpath.errors import VoteError
+from prefpath.text import agreeing, counted, quoted
 
 Labels = NDArray[Any]
 IntArray = NDArray[np.int64]
@@ -121,7 +122,7 @@ def as_labels(values: ArrayLike, name: str) -> Labels:
     missing = _missing(labels)
     if missing.any():
         raise VoteError(
-            f"{int(missing.sum())} votes have no {name}",
+            f"{counted(missing.sum(), 'vote')} {agreeing(missing.sum(), 'has', 'have')} no {name}",
             rows=np.flatnonzero(missing) + 1,
             expected="a label in every row",
             remedy="fill in or drop these rows",
@@ -148,6 +149,7 @@ def encode_labels(
     is the number of votes where `labels` holds the left and then the right items.
     """
     distinct, place_of = np.unique(labels, return_inverse=True)
+    check_text(distinct)
     if known is None:
         return distinct, place_of.astype(np.int32)
     place = {label: code for code, label in enumerate(known.tolist())}
@@ -158,13 +160,26 @@ def encode_labels(
     unknown = codes < 0
     if unknown.any():
         raise VoteError(
-            f"{name} {plain_label(labels[unknown][0])!r} is not among the {len(known)} known "
-            f"{name}s",
+            f"{name} {quoted(labels[unknown][0])} is not among the {len(known)} known {name}s",
             rows=np.unique(np.flatnonzero(unknown) % (n_votes or len(labels))) + 1,
             expected=f"one of the {name}s given",
             remedy=f"add it to the {name}s or drop these rows",
         )
     return known, codes
+
+
+def check_text(labels: Labels) -> None:
+    """Labels that cannot be written down (halves of surrogate pairs) are an error."""
+    if labels.dtype.kind not in "UO":
+        return
+    try:
+        "".join(map(str, labels.tolist())).encode()
+    except UnicodeError as error:
+        raise VoteError(
+            f"a label cannot be read: {error.reason if hasattr(error, 'reason') else error}",
+            expected="text that can be written in UTF-8",
+            remedy='look for halves of surrogate pairs: text.encode("utf-8") fails on them',
+        ) from error
 
 
 def plain_label(label: Any) -> Any:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from prefpath.errors import VoteError
+from prefpath.votes.check import LARGEST_STRENGTH
 from prefpath.votes.verdicts import GRADES, Verdict, number
-
-LARGEST_STRENGTH = 1e6
-"""Beyond it a number is an id or a time stamp, and its square swamps every other vote."""
 
 
 @dataclass(frozen=True)

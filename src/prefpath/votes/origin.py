@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prefpath.errors import VoteWarning
+from prefpath.text import counted
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.tabulate import Tabulated
 
@@ -43,6 +44,7 @@ def describe_origin(
         "missing_labels": counts["missing_labels"],
         "ties_dropped": counts["ties_dropped"],
         "both_bad_dropped": counts["both_bad_dropped"],
+        "labels_said": list(result.labels_said),
     }
 
 
@@ -51,27 +53,41 @@ def rows_left_out(origin: Mapping[str, Any]) -> list[str]:
     return [f"{origin[name]:,} {words}" for name, words in _LEFT_OUT.items() if origin.get(name)]
 
 
-def say_what_was_left_out(origin: Mapping[str, Any], stacklevel: int = 3) -> None:
-    """Warn of rows the user did not ask to leave out, if there are any."""
+def left_out(origin: Mapping[str, Any]) -> str:
+    """The rows left out, in one phrase; empty where there are none."""
     found = rows_left_out(origin)
-    if found:
-        warnings.warn(
-            f"{origin['source']}: left out rows {', '.join(found)} (of {origin['rows']:,})",
-            VoteWarning,
-            stacklevel=stacklevel,
-        )
+    if not found:
+        return ""
+    return f"{_rows_of(found)} (of {origin['rows']:,})"
+
+
+def say_what_was_left_out(origin: Mapping[str, Any], stacklevel: int = 3) -> None:
+    """Warn of rows the user did not ask to leave out, and of labels that are nearly alike."""
+    rows = left_out(origin)
+    said = [f"left out {rows}"] if rows else []
+    for sentence in [*said, *origin.get("labels_said", ())]:
+        warnings.warn(f"{origin['source']}: {sentence}", VoteWarning, stacklevel=stacklevel)
 
 
 def summarise_origin(origin: Mapping[str, Any]) -> str:
-    """The summary in three lines, for a person."""
+    """The summary in a few lines, for a person."""
     dropped = rows_left_out(origin)
     asked = {"ties_dropped": "of ties", "both_bad_dropped": 'of "both bad"'}
     dropped += [f"{origin[name]:,} {words}" for name, words in asked.items() if origin.get(name)]
     return "\n".join(
         [
             f"{origin['source']}: read as {origin['read_as']}",
-            f"{origin['rows']:,} rows read, {origin['votes']:,} votes kept, "
-            f"{origin['duplicates_merged']:,} duplicates merged, {origin['ties']:,} ties",
-            f"left out: rows {', '.join(dropped)}" if dropped else "left out: nothing",
+            f"{counted(origin['rows'], 'row')} read, {counted(origin['votes'], 'vote')} kept, "
+            f"{counted(origin['duplicates_merged'], 'duplicate')} merged, "
+            f"{counted(origin['ties'], 'tie')}",
+            f"left out: {_rows_of(dropped)}" if dropped else "left out: nothing",
+            *(f"note: {sentence}" for sentence in origin.get("labels_said", ())),
         ]
     )
+
+
+def _rows_of(dropped: Sequence[str]) -> str:
+    """ "10 rows without a verdict, 1 comparing an item with itself": the noun once."""
+    number, _, words = dropped[0].partition(" ")
+    noun = "row" if number == "1" else "rows"
+    return ", ".join([f"{number} {noun} {words}", *dropped[1:]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prefpath.errors import VoteError
+from prefpath.text import agreeing, counted, quoted
 from prefpath.votes.database import Database
 from prefpath.votes.opening import open_source
 from prefpath.votes.relation import People
@@ -48,7 +49,8 @@ def keep_people(database: Database, select: str, kind: Any, group: str) -> Peopl
     )
     if twice:
         raise VoteError(
-            f"{len(twice):,} annotators have more than one {group} (the first is {twice[0][0]!r})",
+            f"{counted(len(twice), 'annotator')} {agreeing(len(twice), 'has', 'have')} more than "
+            f"one {group} (the first is {quoted(twice[0][0])})",
             expected="one group for each annotator",
         )
     return People("people_table", kind)

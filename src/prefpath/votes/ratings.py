@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from prefpath.errors import SettingError, VoteError
+from prefpath.text import agreeing, counted, listed
 from prefpath.votes.census import Census, Rules, count_labels, take_census
 from prefpath.votes.choices import Settled
 from prefpath.votes.database import Database, Progress, open_database
@@ -68,7 +69,7 @@ def ratings_to_votes(
     >>> ratings = pd.DataFrame({"user": [1, 1, 1], "movie": ["a", "b", "c"],
     ...                         "rating": [5, 3, 3]})
     >>> ratings_to_votes(ratings)
-    Votes(2 votes in 2 rows, 1 annotators, 3 items, 0 ties)
+    Votes(2 votes in 2 rows, 1 annotator, 3 items, 0 ties)
     """
     given = {"annotator": annotator} if annotator else {}
     with naming(source), open_database(memory_limit, progress) as database:
@@ -274,8 +275,8 @@ def _group_codes(
     if (code < 0).any():
         lacking = people[code < 0]
         raise VoteError(
-            f"{len(lacking):,} annotators have no {group}: "
-            f"{', '.join(str(label) for label in lacking[:20])}",
+            f"{counted(len(lacking), 'annotator')} {agreeing(len(lacking), 'has', 'have')} no "
+            f"{group}: {listed(lacking, 20)}",
             expected=f"a {group} for every annotator",
         )
     return groups, code

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from prefpath.errors import VoteError
+from prefpath.votes.check import USABLE_WEIGHTS
 from prefpath.votes.database import quote_text
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.source import Column, ColumnKind, Source
@@ -225,7 +226,11 @@ def _position(source: Source, dialect: Dialect, position: str | bool | None) -> 
 def _is_bad_weight(weight: str | None) -> str:
     if weight is None:
         return "false"
-    return f"({weight} IS NULL OR NOT isfinite({weight}) OR {weight} < 0)"
+    least, most = USABLE_WEIGHTS
+    return (
+        f"({weight} IS NULL OR NOT isfinite({weight}) OR {weight} < 0 OR {weight} > {most}"
+        f" OR ({weight} > 0 AND {weight} < {least}))"
+    )
 
 
 def _items_untyped(source: Source, dialect: Dialect) -> bool:

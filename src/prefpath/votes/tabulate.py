@@ -15,7 +15,7 @@ import numpy as np
 from prefpath.errors import VoteError
 from prefpath.votes.census import Census
 from prefpath.votes.database import Database
-from prefpath.votes.dictionary import census_labels, make_dictionary
+from prefpath.votes.dictionary import census_labels, labels_alike, make_dictionary
 from prefpath.votes.encode import (
     CodedVotes,
     FloatArray,
@@ -39,6 +39,8 @@ class Tabulated:
     annotators: Labels
     items: Labels
     counts: Mapping[str, int]
+    labels_said: tuple[str, ...] = ()
+    """What is to be said of labels that are nearly alike, or look like missing ones."""
 
 
 def tabulate(database: Database, relation: Relation, census: Census) -> Tabulated:
@@ -68,7 +70,17 @@ def tabulate(database: Database, relation: Relation, census: Census) -> Tabulate
     weighted = relation.weighted or any(v.weight != 1.0 for v in census.kept.values())
     fetch = _fetch_keys if layout.fits else _fetch_codes
     coded = fetch(database, relation, layout, levels, weighted, census.n_rows)
-    return _without_self_comparisons(coded, annotators, items, census)
+    said = [
+        sentence
+        for table, kind, labels in (
+            ("item_codes", "item", items),
+            ("annotator_codes", "annotator", annotators),
+        )
+        if labels.dtype.kind in "OU"
+        for sentence in labels_alike(database, table, kind)
+    ]
+    result = _without_self_comparisons(coded, annotators, items, census)
+    return replace(result, labels_said=tuple(said))
 
 
 def _make_verdict_codes(database: Database, census: Census) -> FloatArray:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteError
+from prefpath.text import counted, quoted, shortened
 from prefpath.votes.check import (
     check_choices,
     check_lengths,
@@ -203,8 +204,9 @@ class Votes:
     def __repr__(self) -> str:
         ties = int(self.count[self.choice == 0].sum())
         return (
-            f"Votes({self.n_votes:,} votes in {self.n_rows:,} rows, {self.n_annotators:,} "
-            f"annotators, {self.n_items:,} items, {ties:,} tie{'' if ties == 1 else 's'})"
+            f"Votes({counted(self.n_votes, 'vote')} in {counted(self.n_rows, 'row')}, "
+            f"{counted(self.n_annotators, 'annotator')}, {counted(self.n_items, 'item')}, "
+            f"{counted(ties, 'tie')})"
         )
 
     def __len__(self) -> int:
@@ -290,9 +292,9 @@ def _position(labels: Labels, label: Any, name: str) -> int:
     if not len(found):  # a number typed on a command line arrives as text
         found = np.flatnonzero(labels.astype(str) == str(label))
     if not len(found):
-        shown = ", ".join(str(x) for x in labels[:5])
+        shown = ", ".join(map(shortened, labels[:5]))
         raise VoteError(
-            f"there is no {name} {label!r} in the votes",
+            f"there is no {name} {quoted(label)} in the votes",
             expected=f"one of {len(labels):,} {name}s: {shown}{', ...' if len(labels) > 5 else ''}",
             remedy="check the spelling",
         )
