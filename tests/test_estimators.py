@@ -56,6 +56,11 @@ def fitted(columns) -> PreferenceModel:
     return PreferenceModel(cv=3).fit(Votes.from_arrays(**columns))
 
 
+@pytest.fixture(scope="module")
+def without_weak(columns) -> PreferenceModel:
+    return PreferenceModel(cv=3, weak=False).fit(Votes.from_arrays(**columns))
+
+
 class TestManners:
     def test_parameters_go_in_and_come_out(self):
         model = PreferenceModel(loss="linear", cv=3, kappa=10.0)
@@ -248,7 +253,8 @@ class UnmergedVotes(Votes):
 
 
 class TestPredictions:
-    def test_margins_are_common_plus_personal_plus_positional(self, fitted):
+    def test_margins_are_common_plus_personal_plus_positional(self, without_weak):
+        fitted = without_weak
         votes, path, t = fitted.votes_, fitted.path_, fitted.t_
         own = {u: path.personal_scores(u, t) for u in votes.annotators}
         bias = dict(zip(votes.annotators, path.position_bias(t), strict=True))
@@ -281,7 +287,8 @@ class TestPredictions:
             1.0 - mismatch_ratio(margin, votes.choice, flat)
         )
 
-    def test_a_stranger_gets_the_common_score(self, fitted):
+    def test_a_stranger_gets_the_common_score(self, without_weak):
+        fitted = without_weak
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame({"left": THINGS[:2], "right": THINGS[2:]})
         scores = fitted.path_.scores(fitted.t_)
@@ -472,7 +479,8 @@ def test_tables_hold_the_users_labels_and_add_up(fitted):
     np.testing.assert_allclose(table["left"] + table["right"] + table["ties"], table["votes"])
 
 
-def test_a_personal_ranking_is_the_persons(fitted):
+def test_a_personal_ranking_is_the_persons(without_weak):
+    fitted = without_weak
     for person in PEOPLE:
         table = fitted.ranking_columns(person)
         own = fitted.path_.personal_scores(person, fitted.t_)

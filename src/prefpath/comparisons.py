@@ -114,6 +114,27 @@ def margins_at(
     )
 
 
+def coded_comparisons(
+    comparisons: LabelledComparisons, votes: Votes, features: ItemFeatures | None
+) -> tuple[Comparisons, Floats | None]:
+    """Comparisons by codes, -1 for a stranger or a new item, and how features of the sides differ.
+
+    Raises
+    ------
+    VoteError
+        If an item is neither in the votes nor described by features.
+    """
+    left, right = _codes(votes.items, comparisons.left), _codes(votes.items, comparisons.right)
+    differ = None
+    if features is not None or (left < 0).any() or (right < 0).any():
+        known = _of_all_described(comparisons, features, votes)
+        differ = known.matrix[known.left] - known.matrix[known.right]
+    annotator = np.full(len(left), -1)
+    if comparisons.annotator is not None:
+        annotator = _codes(votes.annotators, comparisons.annotator)
+    return Comparisons(annotator, left, right, comparisons.position_known), differ
+
+
 @dataclass(frozen=True, eq=False)
 class _Described:
     """Codes among all items that have features, and these."""

@@ -46,6 +46,7 @@ from prefpath.votes import Votes
 from prefpath.votes.check import check_choices
 from prefpath.votes.encode import CodeArray
 from prefpath.votes.graph import connected_components
+from prefpath.weak import WeakEffects, fit_weak, weak_margins
 
 _BALANCED_UP_TO = 200_000
 
@@ -77,6 +78,10 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         Thurstone-Mosteller), else the share of votes predicted wrong, the paper's mismatch.
     rule : {"best", "one-standard-error"}
         Smallest error, or the smallest t within one standard error of it.
+    weak : bool or "auto"
+        Whether predictions and personal rankings use everybody's small effects (taste, lean,
+        attention) and common scores under a prior, fitted once when first asked for; who stands
+        out and the common ranking never do. "auto": with cross-validation.
     random_state : int, optional
         Seed of the folds.
     n_threads : int, optional
@@ -98,6 +103,8 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     features_ : ItemFeatures or None
     n_features_in_ : int
         Number of item features (only with features).
+    weak_ : WeakEffects or None
+        Everybody's small effects at the time chosen; computed when first asked for.
 
     Examples
     --------
@@ -127,6 +134,7 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         cv_over: Over = "votes",
         criterion: Criterion = "auto",
         rule: Rule = "best",
+        weak: bool | Literal["auto"] = "auto",
         random_state: int | None = 0,
         n_threads: int | None = None,
     ) -> None:
@@ -146,6 +154,7 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         self.cv_over = cv_over
         self.criterion = criterion
         self.rule = rule
+        self.weak = weak
         self.random_state = random_state
         self.n_threads = n_threads
 
@@ -172,6 +181,7 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         features = as_item_features(self.features, votes.items)
         component = connected_components(votes)
         self._say_what_cannot_be_known(votes, component)
+        _check_switch(self.weak, "weak")
         balanced = self._balance(votes)
         problem = self._problem(votes, features, balanced)
         stop = StopSettings(self.cv, self.cv_over, self.criterion, self.rule, self.random_state)
@@ -203,10 +213,27 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         """Margin of each comparison: above 0 the left item is expected to win.
 
         X is `Votes` or a frame of left, right and, where known, annotator. An annotator the
-        model has not seen gets the common score; an item it has not seen needs features.
+        model has not seen gets the common score (with `weak`, averaged over who they may be); an
+        item it has not seen needs features.
         """
         check_is_fitted(self)
-        return self.fitted_.margins(LabelledComparisons.of(X, self.group))
+        comparisons = LabelledComparisons.of(X, self.group)
+        if self.weak_ is None:
+            return self.fitted_.margins(comparisons)
+        return weak_margins(self.fitted_, self.weak_, comparisons)
+
+    @property
+    def weak_(self) -> WeakEffects | None:
+        """Everybody's small effects at the time chosen; None if the model does without."""
+        check_is_fitted(self)
+        if not (self.cv > 0 if self.weak == "auto" else self.weak):
+            return None
+        known = self.__dict__.get("_weak")
+        if known is None or known[0] is not self.fitted_:
+            effects = fit_weak(self.fitted_, over=self.cv_over, seed=self.random_state)
+            self._weak = known = (self.fitted_, effects)
+        found: WeakEffects = known[1]
+        return found
 
     def predict(self, X: Any) -> Floats:
         """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
@@ -244,13 +271,14 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         scale: Scale = "natural",
         anchor: Anchor = None,
         n_resamples: int = 1_000,
+        shrunk: bool = False,
     ) -> Any:
         """The leaderboard as a frame in the user's own library; of one annotator, if named.
 
         Parameters
         ----------
         annotator : label, optional
-            Whose; a personal ranking has no intervals.
+            Whose; a personal ranking has no intervals, and is shrunk where the model has `weak`.
         interval : {"sandwich", "bootstrap"} or None
             Clustered by annotator either way: by formula, or by drawing whole annotators again.
         level : float
@@ -261,6 +289,9 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
             Item from which scores are measured; on the Elo scale it stands at 1000, or value.
         n_resamples : int
             Of the bootstrap.
+        shrunk : bool
+            Whether the common scores are those under a prior, which predict best: without
+            intervals, and with a column "shrunk" that says so.
         """
         check_is_fitted(self)
         columns = self.ranking_columns(
@@ -270,13 +301,28 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
             scale=scale,
             anchor=anchor,
             n_resamples=n_resamples,
+            shrunk=shrunk,
         )
         return build_frame(columns, self.votes_.frame_library)
 
-    def ranking_columns(self, annotator: Any = None, **how: Unpack[BoardOptions]) -> dict[str, Any]:
+    def ranking_columns(
+        self, annotator: Any = None, *, shrunk: bool = False, **how: Unpack[BoardOptions]
+    ) -> dict[str, Any]:
         """The leaderboard as columns; settings as in `ranking`."""
         check_is_fitted(self)
-        return board_columns(self.fitted_, annotator, **how)
+        weak = self.weak_ if shrunk or annotator is not None else None
+        if weak is None and not shrunk:
+            return board_columns(self.fitted_, annotator, **how)
+        if weak is None:
+            raise SettingError(
+                "shrunk scores of a model without weak effects",
+                expected="a model with weak=True",
+            )
+        scores = weak.scores
+        if annotator is not None:
+            scores = weak.personal_scores(self.votes_.annotator_code(annotator))
+        columns = board_columns(self.fitted_, annotator, scores=scores, **how)
+        return {**columns, "shrunk": np.ones(len(scores), dtype=bool)}
 
     def win_probability(
         self,
@@ -325,7 +371,8 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     def personal(self, annotators: Any) -> Any:
         """The ranking of an annotator, or of several together, beside the common one."""
         check_is_fitted(self)
-        return build_frame(personal_ranking(self, annotators).columns(), self.votes_.frame_library)
+        found = personal_ranking(self, annotators, weak=self.weak_)
+        return build_frame(found.columns(), self.votes_.frame_library)
 
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
         """Write everything this model found as one HTML file that needs no network."""
@@ -348,8 +395,7 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     def _balance(self, votes: Votes) -> bool:
         if self.balance == "auto":
             return votes.n_votes <= _BALANCED_UP_TO
-        if not isinstance(self.balance, bool | np.bool_):
-            raise SettingError(f"balance is {self.balance!r}", expected="True, False or auto")
+        _check_switch(self.balance, "balance")
         return bool(self.balance)
 
     def _say_what_cannot_be_known(self, votes: Votes, component: CodeArray) -> None:
@@ -360,3 +406,8 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
             position_bias=self.position_bias,
         ):
             warnings.warn(sentence, VoteWarning, stacklevel=3)
+
+
+def _check_switch(value: Any, name: str) -> None:
+    if not isinstance(value, bool | np.bool_) and value != "auto":
+        raise SettingError(f"{name} is {value!r}", expected="True, False or auto")

@@ -150,7 +150,7 @@ def fit(
         model.fitted_,
         model.ranking_columns(scale=scale, anchor=anchor, interval=interval),  # type: ignore[arg-type]
         model.annotator_columns(q=q),
-        {name: personal_ranking(model, name).columns() for name in asked},
+        {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
     )
     # Files first: whatever happens to the terminal, the fit is not lost.
     wrote = _write_files(found, model, out, table_format, report)

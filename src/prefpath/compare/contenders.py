@@ -108,8 +108,9 @@ class MultiLevel:
             features=features,
             cv_over=task.over,
             random_state=task.random_state,
-            # Rivals are tuned by what all are judged by: so are we.
-            **{"n_threads": 1, "criterion": "mismatch", **self.settings},
+            # Rivals are tuned by what all are judged by: so are we. The paper's model has no
+            # weak effects.
+            **{"n_threads": 1, "criterion": "mismatch", "weak": False, **self.settings},
         )
         with warnings.catch_warnings():
             # What cannot be known is said once, by whoever compares, and not once a split.

@@ -14,6 +14,7 @@ from prefpath.fitted import Fitted, HasFitted, as_fitted, order_within, rank_wit
 from prefpath.model.design import Floats, Ints
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, Labels
+from prefpath.weak import WeakEffects
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,9 @@ class PersonalRanking:
         return {name: values[order] for name, values in columns.items()}
 
 
-def personal_ranking(model: Fitted | HasFitted, annotators: Any) -> PersonalRanking:
+def personal_ranking(
+    model: Fitted | HasFitted, annotators: Any, *, weak: WeakEffects | None = None
+) -> PersonalRanking:
     """The ranking of an annotator, or of a group of annotators, at the chosen time.
 
     Parameters
@@ -95,6 +98,9 @@ def personal_ranking(model: Fitted | HasFitted, annotators: Any) -> PersonalRank
     model : fitted PreferenceModel, or Fitted
     annotators : label, or sequence of labels
         One annotator, or the members of a group.
+    weak : WeakEffects, optional
+        Common scores and everybody's own under a prior; without it, only those who have entered
+        the path have anything of their own.
 
     Examples
     --------
@@ -113,17 +119,28 @@ def personal_ranking(model: Fitted | HasFitted, annotators: Any) -> PersonalRank
             f"{votes.annotators[members[0]]!r} has no votes",
             expected="at least one vote of the annotators asked for",
         )
-    mean = (weight / weight.sum()) @ fitted.deviation[members].toarray()
+    common, own = _two_parts(fitted, members, weight / weight.sum(), weak)
     return PersonalRanking(
         annotators=votes.annotators[members],
         items=votes.items,
         t=fitted.t,
         votes=float(weight.sum()),
-        common=fitted.scores,
-        own=mean if fitted.features is None else fitted.features @ mean,
+        common=common,
+        own=own,
         shown=_shown_to(votes, members),
         component=np.asarray(fitted.component, dtype=np.int64),
     )
+
+
+def _two_parts(
+    fitted: Fitted, members: Ints, share: Floats, weak: WeakEffects | None
+) -> tuple[Floats, Floats]:
+    """Common scores, and the members' mean deviation from them."""
+    if weak is not None:
+        personal = np.array([weak.personal_scores(int(code)) for code in members])
+        return weak.scores, share @ personal - weak.scores
+    mean = share @ fitted.deviation[members].toarray()
+    return fitted.scores, mean if fitted.features is None else fitted.features @ mean
 
 
 def _member_codes(votes: Votes, annotators: Any) -> Ints:

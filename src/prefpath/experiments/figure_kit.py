@@ -91,7 +91,7 @@ def movie_groups(group: str, quick: bool) -> PreferenceModel:
 
 def paper_model(**settings: Any) -> PreferenceModel:
     """A model that stops where the paper's does; our defaults are others (docs/selection.md)."""
-    return PreferenceModel(criterion="mismatch", balance=False, **settings)
+    return PreferenceModel(criterion="mismatch", balance=False, weak=False, **settings)
 
 
 def fitted(model: PreferenceModel, votes: Votes) -> PreferenceModel:

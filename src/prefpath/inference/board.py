@@ -20,6 +20,7 @@ from prefpath.inference.common import common_scores
 from prefpath.inference.intervals import CommonScores, Method, check_level
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
+from prefpath.model.design import Floats
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,15 @@ def leaderboard_columns(
     annotator: Any = None,
     scale: Scale = "natural",
     anchor: Anchor = None,
+    scores: Floats | None = None,
 ) -> dict[str, Any]:
-    """The leaderboard as columns; of one annotator, without intervals, if named."""
+    """The leaderboard as columns; of one annotator, or of other `scores`, without intervals."""
     settings = IntervalSettings() if intervals is None else intervals
     code, value = find_anchor(fitted.votes, anchor, scale)
     bounds: dict[str, Any] = {}
-    scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
-    common = settings.of(fitted) if annotator is None else None
+    common = settings.of(fitted) if annotator is None and scores is None else None
+    if scores is None:
+        scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
     if common is not None:
         bounds = interval_columns(common, settings.level, scale, code, value)
     shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
@@ -89,10 +92,13 @@ def board_columns(
     scale: Scale = "natural",
     anchor: Anchor = None,
     n_resamples: int = 1_000,
+    scores: Floats | None = None,
 ) -> dict[str, Any]:
     """`leaderboard_columns` by the keywords of `PreferenceModel.ranking`."""
     settings = IntervalSettings(interval, level, n_resamples)
-    return leaderboard_columns(fitted, settings, annotator=annotator, scale=scale, anchor=anchor)
+    return leaderboard_columns(
+        fitted, settings, annotator=annotator, scale=scale, anchor=anchor, scores=scores
+    )
 
 
 def win_probability(

@@ -1,6 +1,6 @@
 """Small dense effects for everybody below the sparse ones, for prediction."""
 
 from prefpath.weak.effects import Shares, WeakEffects
-from prefpath.weak.fit import fit_weak
+from prefpath.weak.fit import fit_weak, weak_margins
 
-__all__ = ["Shares", "WeakEffects", "fit_weak"]
+__all__ = ["Shares", "WeakEffects", "fit_weak", "weak_margins"]

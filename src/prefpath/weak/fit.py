@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from prefpath.comparisons import LabelledComparisons, coded_comparisons
 from prefpath.errors import VoteError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.selection.folds import Fold, Over, make_folds
 from prefpath.votes import Votes
@@ -73,6 +75,12 @@ def fit_weak(
     posterior = chosen.posterior(ballots, groups)
     state = find_mode(posterior, np.zeros(len(groups.flat())))
     return WeakEffects.at(ballots, entered, chosen, posterior, state, shares)
+
+
+def weak_margins(fitted: Fitted, effects: WeakEffects, comparisons: LabelledComparisons) -> Floats:
+    """Margins of comparisons by label; an item without votes needs features."""
+    asked, differ = coded_comparisons(comparisons, fitted.votes, fitted.item_features)
+    return effects.margins(asked, differ)
 
 
 def _strengths(

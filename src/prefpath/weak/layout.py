@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +58,8 @@ class Coefficients(NamedTuple):
 
     def like(self, flat: Floats) -> Coefficients:
         """The numbers of a flat array, in this shape."""
-        ends = np.cumsum([len(part) for part in self])[:-1]
-        return Coefficients(*np.split(flat, ends))
+        ends = list(accumulate(len(part) for part in self))
+        return Coefficients(*(flat[a:b] for a, b in zip([0, *ends], ends, strict=False)))
 
 
 class Axes(NamedTuple):

@@ -25,6 +25,8 @@ from prefpath.weak.layout import Ballots, Coefficients
 _MOST_NEWTON_STEPS = 50
 _MOST_CG_STEPS = 300
 _SHORTEST_STEP = 1e-6
+_STEEP = 0.5
+_NOTHING = np.zeros(0)
 
 
 class State(NamedTuple):
@@ -122,31 +124,41 @@ class Posterior:
 
     def _pull_back(self, terms: Terms, position: Floats) -> Floats:
         """The transpose of `_terms`, flat."""
-        taste = self.ballots.zeros().taste
+        common = taste = _NOTHING
         if self.ballots.n_features:
+            taste = np.zeros_like(self.scale.taste)
             gather(self.ballots.design, terms.own, taste)
-        common = self.ballots.design.features.T @ terms.theta if self.ballots.n_features else taste
-        return Coefficients(
-            common, terms.theta, position, taste, terms.own, terms.lean, terms.attention
-        ).flat()
+            common = self.ballots.design.features.T @ terms.theta
+        return np.concatenate(
+            (common, terms.theta, position, taste, terms.own, terms.lean, terms.attention)
+        )
 
     def _no_terms(self) -> Terms:
-        zeros = self.ballots.zeros()
-        return Terms(zeros.item, 0.0, zeros.own, zeros.lean, zeros.attention)
+        scale = self.scale
+        zeros = [np.zeros(len(p)) for p in (scale.item, scale.own, scale.lean, scale.attention)]
+        return Terms(zeros[0], 0.0, *zeros[1:])
 
 
 def find_mode(posterior: Posterior, q: Floats, *, tolerance: float = 1e-6) -> State:
     """Newton steps from q until the next one gains less than `tolerance`, in log-likelihood."""
     state = posterior.state(q)
-    value = posterior.value(state)
+    slope = posterior.slopes(state)
+    downhill = -posterior.gradient(state, slope.pull)
     for _ in range(_MOST_NEWTON_STEPS):
-        slope = posterior.slopes(state)
-        downhill = -posterior.gradient(state, slope.pull)
         step = solve_newton(posterior, state, slope, downhill)
         gain = float(downhill @ step)
         if gain < 2.0 * tolerance:
             break
-        state, value = _descend(posterior, state, value, step, gain)
+        length = 1.0
+        while True:
+            tried = posterior.state(state.q + length * step)
+            slope = posterior.slopes(tried)
+            downhill = -posterior.gradient(tried, slope.pull)
+            # past the valley, and as steep on the other side: too far
+            if -float(downhill @ step) <= _STEEP * gain or length < _SHORTEST_STEP:
+                break
+            length *= 0.5
+        state = tried
     return state
 
 
@@ -170,16 +182,3 @@ def solve_newton(
         before, size = size, float(rest @ turned)
         way = turned + size / before * way
     return solution
-
-
-def _descend(
-    posterior: Posterior, state: State, value: float, step: Floats, gain: float
-) -> tuple[State, float]:
-    """The first of the step, its half, its quarter, ... that goes down by enough."""
-    length = 1.0
-    while True:
-        tried = posterior.state(state.q + length * step)
-        reached = posterior.value(tried)
-        if reached <= value - 1e-4 * length * gain or length < _SHORTEST_STEP:
-            return tried, reached
-        length *= 0.5

@@ -40,7 +40,9 @@ _ENTERED = np.array(["entered" in name for name in GROUPS])
 _PSEUDO = 2.0
 _MOST_STEPS = 15
 _CLOSE = 0.05
-_ROUGH = 0.05
+_ROUGH = (
+    2e-5  # of the log-likelihood of a vote: how near a mode is found while strengths are chosen
+)
 
 
 class Entered(NamedTuple):
@@ -137,7 +139,7 @@ def choose_strengths(ballots: Ballots, groups: Groups) -> Chosen:
     q = np.zeros(len(groups.flat()))
     for _ in range(_MOST_STEPS):
         posterior = chosen.posterior(ballots, groups)
-        state = find_mode(posterior, q, tolerance=_ROUGH)
+        state = find_rough_mode(posterior, q)
         degrees = degrees_of_freedom(posterior, state, groups)
         change = _change(groups, chosen.tau, state, degrees)
         # steps that go on in one direction grow: towards zero they would be many
@@ -150,6 +152,11 @@ def choose_strengths(ballots: Ballots, groups: Groups) -> Chosen:
         if np.abs(change[tau > 0]).max(initial=0.0) < _CLOSE:
             break
     return chosen
+
+
+def find_rough_mode(posterior: Posterior, q: Floats) -> State:
+    """The mode, well enough to judge strengths by."""
+    return find_mode(posterior, q, tolerance=_ROUGH * float(posterior.ballots.weight.sum()))
 
 
 def with_noise(ballots: Ballots, noise: float) -> Ballots:

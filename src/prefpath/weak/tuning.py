@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from prefpath.selection.folds import Fold
 from prefpath.weak.effects import Shares, WeakEffects
 from prefpath.weak.layout import Ballots
 from prefpath.weak.margins import Moments, attenuation
-from prefpath.weak.mode import find_mode
 from prefpath.weak.strengths import (
     FEATURES,
     LEANS,
@@ -31,6 +29,7 @@ from prefpath.weak.strengths import (
     Chosen,
     Entered,
     Groups,
+    find_rough_mode,
     rescaled,
 )
 
@@ -43,8 +42,7 @@ _FACTOR = 1.5
 _MOST_STEPS = 8
 _ROUNDS = 2
 _WORTH = 1e-4  # of held-out loss: less is noise
-_ROUGH = 0.05
-_SHARES = tuple(Shares(*pair) for pair in product((0.0, 0.25, 0.5, 1.0, 1.5), repeat=2))
+_SHARES = (0.0, 0.25, 0.5, 1.0, 1.5)
 
 
 class Judged(NamedTuple):
@@ -71,10 +69,12 @@ class HeldOut:
         rows = np.concatenate([np.flatnonzero(fold.test) for fold in self.folds])
         weight = np.concatenate([fold.test[fold.test != 0] for fold in self.folds])
         choice, loss = self.ballots.votes.choice[rows], self.ballots.loss
-        options = _SHARES if loss.binary else (Shares(),)
-        errors = [_error(loss, whole, shares, choice, weight) for shares in options]
-        best = int(np.argmin(errors))
-        return Judged(errors[best], options[best])
+        if not loss.binary:
+            return Judged(_error(loss, whole, Shares(), choice, weight), Shares())
+        options = [Shares(share, 0.0) for share in _SHARES]
+        first = _best(loss, whole, options, choice, weight)
+        options = [Shares(first.shares.additive, share) for share in _SHARES]
+        return _best(loss, whole, options, choice, weight)
 
     def _one(self, k: int, chosen: Chosen) -> Moments:
         fold = self.folds[k]
@@ -82,10 +82,18 @@ class HeldOut:
         posterior = chosen.posterior(ballots, self.groups)
         q, tau = self.starts[k]
         start = rescaled(q, self.groups, tau, chosen.tau)
-        state = find_mode(posterior, start, tolerance=_ROUGH)
+        state = find_rough_mode(posterior, start)
         self.starts[k] = state.q, chosen.tau
         effects = WeakEffects.at(ballots, self.entered, chosen, posterior, state)
         return effects.moments(Comparisons.of(ballots.votes, np.flatnonzero(fold.test)))
+
+
+def _best(
+    loss: Loss, found: Moments, options: list[Shares], choice: Floats, weight: Floats
+) -> Judged:
+    errors = [_error(loss, found, shares, choice, weight) for shares in options]
+    best = int(np.argmin(errors))
+    return Judged(errors[best], options[best])
 
 
 def _error(loss: Loss, found: Moments, shares: Shares, choice: Floats, weight: Floats) -> float:
