@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -167,10 +168,11 @@ class _Follower:
             for one, scorer in zip(trained, self.scorers, strict=True)
         ]
         self.watch = RiseWatch(problem.votes.n_annotators)
+        self._told, self._n_told, self._first = threading.Lock(), 0, 0.0
 
     def follow(self, n_threads: int, progress: Progress | None) -> tuple[Path, CrossValidation]:
         """Go on until the error has settled."""
-        first = self.main.first_entry()
+        first = self._first = self.main.first_entry()
         times = np.append(first, self.grid.further(first, self.stopping.first_ratio))
         with Threads(n_threads) if n_threads > 1 else Serial() as executor:
             while True:
@@ -181,14 +183,25 @@ class _Follower:
                 times = self.grid.further(float(times[-1]), self.stopping.stretch_ratio)
 
     def _go_on(self, times: Floats, executor: Executor, progress: Progress | None) -> None:
-        def one(k: int) -> None:
-            if k == 0:
-                self.main.follow(times, progress)
-            else:
-                self.others[k - 1].follow(times)
+        solvers = [self.main, *self.others]
 
-        executor.map(one, range(len(self.others) + 1))
+        def tell(_: float, __: int) -> None:
+            self._tell(progress)
+
+        def one(k: int) -> None:
+            solvers[k].follow(times, None if progress is None else tell)
+
+        executor.map(one, range(len(solvers)))
         self.watch.see(self.scorers, self.stopping.sure)
+
+    def _tell(self, progress: Progress | None) -> None:
+        """Say how far path and folds are together: folds go on while the path waits for them."""
+        with self._told:
+            self._n_told += 1
+            knots = self._n_told / (1 + len(self.others)) - 1.0
+            if progress is not None:
+                n_active = len(self.main.crowd.active.who)
+                progress(self._first * self.grid.spacing ** max(0.0, knots), n_active)
 
     def found(self) -> CrossValidation:
         """The held-out errors so far."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -21,6 +22,20 @@ Result = TypeVar("Result")
 # number depends on the data alone, so that results do not depend on the number of threads.
 CELLS_A_SHARD = 50_000
 MOST_SHARDS = 64
+
+
+class Cancelled(Exception):
+    """Raised in a worker whose caller has gone: by Ctrl-C, or by an error in another worker."""
+
+
+_worker = threading.local()
+
+
+def stop_if_cancelled() -> None:
+    """Called between steps of long work, so that Ctrl-C need not wait for its end."""
+    cancelled: threading.Event | None = getattr(_worker, "cancelled", None)
+    if cancelled is not None and cancelled.is_set():
+        raise Cancelled
 
 
 class Executor(Protocol):
@@ -51,10 +66,20 @@ class Threads:
 
     def __init__(self, n_threads: int) -> None:
         self.n_workers = n_threads
-        self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="prefpath")
+        self._cancelled = threading.Event()
+        self._pool = ThreadPoolExecutor(
+            n_threads, thread_name_prefix="prefpath", initializer=self._begin
+        )
 
     def map(self, function: Callable[[Shard], Result], shards: Iterable[Shard]) -> list[Result]:
-        return list(self._pool.map(function, shards))
+        try:
+            return list(self._pool.map(function, shards))
+        except BaseException:
+            self._cancelled.set()
+            raise
+
+    def _begin(self) -> None:
+        _worker.cancelled = self._cancelled
 
     def __enter__(self) -> Threads:
         return self
@@ -65,6 +90,8 @@ class Threads:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self._cancelled.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 

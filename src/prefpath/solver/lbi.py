@@ -18,7 +18,13 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import block_norms
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.solver.executors import Serial, Threads, make_executor, split_annotators
+from prefpath.solver.executors import (
+    Serial,
+    Threads,
+    make_executor,
+    split_annotators,
+    stop_if_cancelled,
+)
 from prefpath.solver.grid import Grid, give_up_after, say_nobody_enters
 from prefpath.solver.iteration import Clock, State, iterate_serial, lbi_shard, move_common
 from prefpath.solver.kernels import (
@@ -36,6 +42,8 @@ from prefpath.solver.work import Common, Progress
 # While nobody has popped up we look after so many iterations: few enough not to run far past
 # the first entry, many enough for the call to cost nothing.
 _ITERATIONS_A_CALL = 64
+# A compiled call reads so many cells at most, some tenths of a second: Ctrl-C waits for its end.
+_CELLS_A_CALL = 20_000_000
 
 
 def solve_lbi(
@@ -156,9 +164,13 @@ class Stepper:
             return
         self.n_evaluations += n_iterations
         if self.minimiser is None and isinstance(self.executor, Serial):
-            self._advance_compiled(state, n_iterations)
+            at_once = max(1, _CELLS_A_CALL // max(1, len(self.problem.design.left_at)))
+            for done in range(0, n_iterations, at_once):
+                stop_if_cancelled()
+                self._advance_compiled(state, min(at_once, n_iterations - done))
             return
         for _ in range(n_iterations):
+            stop_if_cancelled()
             if self.minimiser is not None:
                 self._minimise(state)
             self._iterate_once(state, self.step)

@@ -18,7 +18,7 @@ from prefpath.solver.active import (
     rkc_stages_serial,
 )
 from prefpath.solver.crowd import Crowd, is_large
-from prefpath.solver.executors import Serial, Threads
+from prefpath.solver.executors import Serial, Threads, stop_if_cancelled
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.kernels import (
     FIRST_SCALAR,
@@ -231,6 +231,7 @@ class Slope:
         return self.problem.kappa * self.problem.loss.max_curvature * share
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
+        stop_if_cancelled()
         self.work.evaluations += 1
         if self._moments is not None:
             each, pool = self._moments.each, self._moments.without(self.crowd.active)

@@ -1,0 +1,90 @@
+"""Executors: order, and how soon workers stop when nobody waits for them any more."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from prefpath import simulate_crowd
+from prefpath.model.problem import Problem
+from prefpath.selection.cross_validation import follow_until_settled
+from prefpath.selection.folds import make_folds
+from prefpath.solver.executors import Cancelled, Threads, stop_if_cancelled
+from prefpath.solver.grid import make_grid
+from prefpath.solver.lbi import solve_lbi
+
+
+def test_results_come_in_the_order_of_the_shards():
+    with Threads(3) as executor:
+        assert executor.map(lambda k: k * k, range(20)) == [k * k for k in range(20)]
+
+
+def test_an_error_in_one_worker_stops_the_others():
+    stopped: list[int] = []
+
+    def work(k: int) -> None:
+        if k == 1:
+            raise ValueError("one")
+        try:
+            for _ in range(10_000):
+                time.sleep(0.001)
+                stop_if_cancelled()
+        except Cancelled:
+            stopped.append(k)
+            raise
+
+    start = time.monotonic()
+    with pytest.raises(ValueError, match="one"), Threads(2) as executor:
+        executor.map(work, [1, 0])
+    assert time.monotonic() - start < 5.0
+    assert stopped in ([], [0])  # stopped under way, or never begun
+
+
+def test_nothing_stops_outside_of_workers():
+    stop_if_cancelled()
+
+
+class Interrupt:
+    """Ctrl-C after a while, and how long it took to be obeyed."""
+
+    def __init__(self, after: float) -> None:
+        self.after, self.at = after, 0.0
+
+    def __enter__(self) -> Interrupt:
+        self._old = signal.signal(signal.SIGALRM, self._press)
+        signal.setitimer(signal.ITIMER_REAL, self.after)
+        return self
+
+    def _press(self, *_: object) -> None:
+        self.at = time.monotonic()
+        raise KeyboardInterrupt
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, self._old)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_cross_validation_obeys_ctrl_c(n_threads):
+    votes = simulate_crowd(60_000, 3_000, 100, deviants=0.5, clickers=0.5, seed=0).votes
+    problem, folds = Problem.build(votes, balance=True), make_folds(votes, 5)
+    before = threading.active_count()
+    with Interrupt(1.5) as pressed, pytest.raises(KeyboardInterrupt):
+        follow_until_settled(problem, folds, make_grid(None, 50, "auto"), n_threads=n_threads)
+    assert pressed.at > 0.0
+    assert time.monotonic() - pressed.at < 3.0  # a busy machine; about 0.1 on an idle one
+    assert threading.active_count() == before
+
+
+def test_a_long_stretch_of_lbi_obeys_ctrl_c_and_slices_change_nothing(monkeypatch):
+    votes = simulate_crowd(2_000, 20, 6, seed=0).votes
+    problem, grid = Problem.build(votes), make_grid(None, 4, 8.0)
+    whole = solve_lbi(problem, grid, n_threads=1)
+    monkeypatch.setattr("prefpath.solver.lbi._CELLS_A_CALL", 5_000)
+    sliced = solve_lbi(problem, grid, n_threads=1)
+    np.testing.assert_array_equal(whole.common, sliced.common)
+    np.testing.assert_array_equal(whole.entry_times("deviation"), sliced.entry_times("deviation"))
