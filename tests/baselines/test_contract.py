@@ -26,10 +26,17 @@ FIXED: dict[str, dict[str, Any]] = {
     "rank-centrality": {"smoothing": 1.0},
     "elo": {"K": 16.0},
     "crowdbt": {"virtual": 0.3},
+    "ridge": {"score": 0.01, "taste": 30.0, "lean": 10.0},
+    "ridge-slopes": {"score": 0.01, "taste": 30.0, "lean": 10.0, "slope": 10.0},
+    "l1": {"score": 0.01, "penalty": 5.0},
+    "bt-sigma": {"score": 0.01, "discrimination": 10.0},
+    "heterogeneous-judges": {"score": 0.01, "taste": 30.0, "sensitivity": 10.0},
 }
 # The order of the rows (Elo's games) or of the items (RankNet's initial weights) is part of
 # what is random in these: another order is another seed.
 DEPENDS_ON_ORDER = {"elo", "ranknet"}
+# They know left from right: votes on swapped sides are other votes.
+LEANS = {"ridge", "ridge-slopes", "l1"}
 
 every_baseline = pytest.mark.parametrize("name", list(BASELINES))
 
@@ -140,7 +147,11 @@ def test_swapping_sides_changes_nothing(name: str, votes: Votes) -> None:
         items=votes.items,
     )
     original = fixed(name).fit(votes).scores()
-    assert_same_scores(name, fixed(name).fit(swapped).scores(), original)
+    found = fixed(name).fit(swapped).scores()
+    if name in LEANS:
+        assert np.corrcoef(found, original)[0, 1] > 0.995
+    else:
+        assert_same_scores(name, found, original)
 
 
 @every_baseline
@@ -180,6 +191,9 @@ def test_predictions_agree_with_scores(name: str, votes: Votes) -> None:
     baseline = fixed(name).fit(votes)
     scores, margin = baseline.scores(), baseline.margin(votes)
     assert_array_equal(baseline.predict(votes), np.sign(margin))
+    if baseline.personal:  # a taste or a lean of one's own may decide
+        assert np.corrcoef(margin, scores[votes.left] - scores[votes.right])[0, 1] > 0.9
+        return
     # The planted annotators are reliable, so that CrowdBT's signs are those of the scores too.
     assert_array_equal(np.sign(margin), np.sign(scores[votes.left] - scores[votes.right]))
 

@@ -6,6 +6,7 @@ from prefpath.baselines.borda import Borda
 from prefpath.baselines.bradley_terry import BradleyTerry
 from prefpath.baselines.crowd_bt import CrowdBT
 from prefpath.baselines.elo import Elo
+from prefpath.baselines.hierarchical import L1, BTSigma, HeterogeneousJudges, Ridge, RidgeSlopes
 from prefpath.baselines.hodge_rank import HodgeRank
 from prefpath.baselines.rank_boost import RankBoost
 from prefpath.baselines.rank_centrality import RankCentrality
@@ -18,16 +19,21 @@ __all__ = [
     "BASELINES",
     "DART",
     "GBDT",
+    "L1",
     "URLR",
+    "BTSigma",
     "Baseline",
     "Borda",
     "BradleyTerry",
     "CrowdBT",
     "Elo",
+    "HeterogeneousJudges",
     "HodgeRank",
     "RankBoost",
     "RankCentrality",
     "RankNet",
     "RankSVM",
+    "Ridge",
+    "RidgeSlopes",
     "make_baseline",
 ]

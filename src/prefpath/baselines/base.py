@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from prefpath.baselines.training import Training
-from prefpath.baselines.tuning import Folds, Tuning, cross_validate
+from prefpath.baselines.tuning import Criterion, Folds, Tuning, cross_validate
 from prefpath.errors import PrefpathError, SettingError, VoteError
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray, Labels
@@ -28,6 +28,16 @@ class Fit:
     scores: FloatArray
     setting: Setting = field(default_factory=dict)
     reliability: FloatArray | None = None
+    effects: Any = None
+
+
+class Votings(NamedTuple):
+    """Who is asked about which pair, and whether left and right are as shown; codes."""
+
+    left: CodeArray | IntArray
+    right: CodeArray | IntArray
+    annotator: CodeArray | IntArray
+    known: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +66,21 @@ class Baseline(ABC):
         What they hold out; "auto" is items where there are features, votes otherwise.
     random_state : int
         Seed of the folds and of whatever is random in the method.
+    criterion : {"mismatch", "log-loss"}
+        What the folds judge settings by; log-loss for methods with probabilities only.
     """
 
     name: ClassVar[str]
     probabilistic: ClassVar[bool] = False
     uses_features: ClassVar[bool] = True
     uses_annotators: ClassVar[bool] = False
+    personal: ClassVar[bool] = False
+    """Whether margins depend on who votes beyond the scores: tastes, leans."""
 
     n_folds: int = 5
     folds: Folds = "auto"
     random_state: int = 0
+    criterion: Criterion = "mismatch"
     _fitted: Fitted | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +88,12 @@ class Baseline(ABC):
             raise SettingError(f"n_folds is {self.n_folds}", expected="at least 2 folds")
         if self.folds not in ("auto", "votes", "items"):
             raise SettingError(f"folds is {self.folds!r}", expected="auto, votes or items")
+        if self.criterion not in ("mismatch", "log-loss"):
+            raise SettingError(
+                f"criterion is {self.criterion!r}", expected="'mismatch' or 'log-loss'"
+            )
+        if self.criterion == "log-loss" and not self.probabilistic:
+            raise SettingError(f"{self.name} has no probabilities", expected="criterion 'mismatch'")
         for name, value in vars(self).items():
             if isinstance(value, (tuple, list)) and not (value and isinstance(value, tuple)):
                 raise SettingError(f"{name} is {value!r}", expected="a number, or a tuple of them")
@@ -107,6 +128,7 @@ class Baseline(ABC):
                 n_folds=self.n_folds,
                 folds=self.folds,
                 random_state=self.random_state,
+                criterion=self.criterion,
             )
         fit = path[0 if tuning is None else tuning.best]
         # The one place that writes to a frozen instance: what was learnt is not a parameter.
@@ -134,7 +156,7 @@ class Baseline(ABC):
         left, right = code[votes.left], code[votes.right]
         _check_known(np.minimum(left, right) < 0, votes, learnt.items)
         who = _translate(votes.annotators, learnt.annotators)[votes.annotator]
-        return self._margins(learnt.fit, left, right, who)
+        return self._margins(learnt.fit, Votings(left, right, who, votes.position_known))
 
     def predict(self, votes: Votes) -> FloatArray:
         """Sign of the margin: 1 the left item, -1 the right one, 0 undecided."""
@@ -152,16 +174,16 @@ class Baseline(ABC):
 
     def _row_margins(self, fit: Fit, training: Training, rows: BoolArray) -> FloatArray:
         votes = training.votes
-        return self._margins(fit, votes.left[rows], votes.right[rows], votes.annotator[rows])
+        asked = Votings(
+            votes.left[rows],
+            votes.right[rows],
+            votes.annotator[rows],
+            votes.position_known[rows],
+        )
+        return self._margins(fit, asked)
 
-    def _margins(
-        self,
-        fit: Fit,
-        left: CodeArray | IntArray,
-        right: CodeArray | IntArray,
-        annotator: CodeArray | IntArray,  # noqa: ARG002 -- for methods that tell annotators apart
-    ) -> FloatArray:
-        return fit.scores[left] - fit.scores[right]
+    def _margins(self, fit: Fit, asked: Votings) -> FloatArray:
+        return fit.scores[asked.left] - fit.scores[asked.right]
 
 
 def as_grid(value: Grid) -> tuple[float, ...]:

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import optimize
 from scipy.special import expit, log_expit, logit
 
-from prefpath.baselines.base import Baseline, Fit, Grid, as_grid, centred
+from prefpath.baselines.base import Baseline, Fit, Grid, Votings, as_grid, centred
 from prefpath.baselines.training import Design, Training
 from prefpath.errors import PrefpathError, VoteWarning
-from prefpath.votes.encode import CodeArray, FloatArray, IntArray
+from prefpath.votes.encode import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,17 +68,11 @@ class CrowdBT(Baseline):
             raise PrefpathError("this fit has no reliabilities")
         return learnt
 
-    def _margins(
-        self,
-        fit: Fit,
-        left: CodeArray | IntArray,
-        right: CodeArray | IntArray,
-        annotator: CodeArray | IntArray,
-    ) -> FloatArray:
+    def _margins(self, fit: Fit, asked: Votings) -> FloatArray:
         prior = self.honest / (self.honest + self.contrary)
         known = np.append(np.empty(0) if fit.reliability is None else fit.reliability, prior)
-        trust = logit(known)[annotator]  # code -1, someone unknown, is the last entry
-        margin = fit.scores[left] - fit.scores[right]
+        trust = logit(known)[asked.annotator]  # code -1, someone unknown, is the last entry
+        margin = fit.scores[asked.left] - fit.scores[asked.right]
         return _log_mixture(trust, margin) - _log_mixture(trust, -margin)
 
 

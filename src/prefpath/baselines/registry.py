@@ -10,6 +10,7 @@ from prefpath.baselines.borda import Borda
 from prefpath.baselines.bradley_terry import BradleyTerry
 from prefpath.baselines.crowd_bt import CrowdBT
 from prefpath.baselines.elo import Elo
+from prefpath.baselines.hierarchical import L1, BTSigma, HeterogeneousJudges, Ridge, RidgeSlopes
 from prefpath.baselines.hodge_rank import HodgeRank
 from prefpath.baselines.rank_boost import RankBoost
 from prefpath.baselines.rank_centrality import RankCentrality
@@ -31,6 +32,11 @@ BASELINES: dict[str, type[Baseline]] = {
     "borda": Borda,
     "elo": Elo,
     "crowdbt": CrowdBT,
+    "ridge": Ridge,
+    "ridge-slopes": RidgeSlopes,
+    "l1": L1,
+    "bt-sigma": BTSigma,
+    "heterogeneous-judges": HeterogeneousJudges,
 }
 
 
@@ -40,7 +46,7 @@ def make_baseline(name: str, **params: Any) -> Baseline:
     Examples
     --------
     >>> make_baseline("RankSVM", C=1.0)
-    RankSVM(n_folds=5, folds='auto', random_state=0, C=1.0)
+    RankSVM(n_folds=5, folds='auto', random_state=0, criterion='mismatch', C=1.0)
     """
     factory = BASELINES.get(name.lower())
     if factory is None:

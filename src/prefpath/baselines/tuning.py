@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import expit
 
 from prefpath.baselines.training import Training
-from prefpath.selection.criteria import mismatch_ratio
+from prefpath.selection.criteria import mismatch_ratio, probability_log_loss
 from prefpath.votes.encode import BoolArray, FloatArray
 
 Folds = Literal["auto", "votes", "items"]
+Criterion = Literal["mismatch", "log-loss"]
 Fits = Sequence[Any]  # one fit for each setting, in the order of the settings
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Mean held-out mismatch ratio of each setting; the first least one is chosen."""
+    """Mean held-out error of each setting; the first least one is chosen."""
 
     errors: tuple[float, ...]
     n_folds: int
@@ -36,6 +38,7 @@ def cross_validate(
     n_folds: int,
     folds: Folds,
     random_state: int,
+    criterion: Criterion = "mismatch",
 ) -> Tuning | None:
     """Fit the whole path of settings without each fold, and predict that fold.
 
@@ -57,19 +60,29 @@ def cross_validate(
     errors = []
     for held_out in _held_out_rows(training, n_folds, folds, random_state):
         kept = np.where(held_out, 0.0, training.weight)
-        # A tie is half wrong whatever is predicted: it cannot tell settings apart.
-        judged = held_out & (training.weight > 0) & (training.votes.choice != 0)
+        judged = held_out & (training.weight > 0)
+        if criterion == "mismatch":
+            # A tie is half wrong whatever is predicted: it cannot tell settings apart.
+            judged &= training.votes.choice != 0
         if not kept.any() or not judged.any():
             continue
         choice, weight = training.votes.choice[judged], training.weight[judged]
         fits = fit_path(training.reweighted(kept))
         errors.append(
-            [mismatch_ratio(margins(fit, training, judged), choice, weight) for fit in fits]
+            [_error(margins(fit, training, judged), choice, weight, criterion) for fit in fits]
         )
     if not errors:
         return None
     mean = np.mean(errors, axis=0)
     return Tuning(errors=tuple(mean.tolist()), n_folds=len(errors))
+
+
+def _error(
+    margin: FloatArray, choice: FloatArray, weight: FloatArray, criterion: Criterion
+) -> float:
+    if criterion == "mismatch":
+        return mismatch_ratio(margin, choice, weight)
+    return probability_log_loss(expit(margin), choice, weight)
 
 
 def _held_out_rows(

@@ -70,7 +70,7 @@ def compare(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Compare our three models with twelve rivals: held-out error on repeated random splits.
+    """Compare our three models with seventeen rivals: held-out error on repeated random splits.
 
     Every method is tuned on the training votes alone, by cross-validation.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,8 @@ from prefpath.simulate.labels import LabelKind, make_labels
 from prefpath.simulate.simulation import Simulation
 from prefpath.votes.encode import FloatArray, IntArray
 
+_NOISY = 1.0 / 3.0  # how sharply the noisy see what others see
+
 
 def simulate_crowd(
     n_votes: int = 5_000,
@@ -23,6 +26,9 @@ def simulate_crowd(
     activity: Literal["zipf", "even"] = "zipf",
     deviants: int | float = 0.1,
     clickers: int | float = 0.1,
+    noisy: int | float = 0,
+    random: int | float = 0,
+    contrary: int | float = 0,
     ties: float = 0.0,
     features: ArrayLike | None = None,
     score_scale: float = 1.0,
@@ -35,9 +41,11 @@ def simulate_crowd(
     """A crowd in which a few have their own taste and a few lean to one side.
 
     Deviants add normal deviations to the common scores, clickers lean left or right (even
-    odds) by `position_bias_scale`; nobody is both. Pairs are drawn evenly. Votes are made in
-    pieces, sorted by annotator: beyond the votes themselves this holds a million at a time
-    (or those of the busiest annotator), and one number for each deviant and item.
+    odds) by `position_bias_scale`. The noisy see differences of scores a third as sharply, the
+    random not at all, the contrary the wrong way round. Nobody is two of these. Pairs are drawn
+    evenly. Votes are made in pieces, sorted by annotator: beyond the votes themselves this holds
+    a million at a time (or those of the busiest annotator), and one number for each deviant and
+    item.
 
     Parameters
     ----------
@@ -45,7 +53,7 @@ def simulate_crowd(
         Everyone votes at least once.
     activity : {"zipf", "even"}
         Zipf: the k-th busiest annotator votes about 1/k as often as the busiest.
-    deviants, clickers : int or float
+    deviants, clickers, noisy, random, contrary : int or float
         Number of annotators (int) or their share (float).
     ties : float
         Probability that a vote is a tie, whatever the items.
@@ -74,7 +82,17 @@ def simulate_crowd(
     n_columns = n_items if design is None else design.shape[1]
     spread = 1.0 if design is None else np.sqrt(n_columns)
     common = rng.normal(0.0, score_scale / spread, n_columns)
-    deviant, clicker = _choose_planted(deviants, clickers, n_annotators, rng)
+    amounts = {
+        "deviants": deviants,
+        "clickers": clickers,
+        "noisy": noisy,
+        "random": random,
+        "contrary": contrary,
+    }
+    deviant, clicker, *odd = _choose_planted(amounts, n_annotators, rng)
+    attention = np.ones(n_annotators)
+    for who, slope in zip(odd, (_NOISY, 0.0, -1.0), strict=True):
+        attention[who] = slope
     rows = rng.normal(0.0, deviation_scale / spread, (len(deviant), n_columns))
     bias = np.zeros(n_annotators)
     bias[clicker] = rng.choice([-position_bias_scale, position_bias_scale], len(clicker))
@@ -85,12 +103,14 @@ def simulate_crowd(
         tastes=rows if design is None else rows @ design.T,
         taste_of=taste_of,
         position_bias=bias,
+        attention=attention if (attention != 1.0).any() else None,
         model=model,
         ties=ties,
     )
     each = _share_out(n_votes, n_annotators, activity, rng)
     votes = draw_votes(truth, each, *make_labels(labels, n_annotators, n_items), rng)
-    return Simulation(votes, common, _place_rows(rows, deviant, n_annotators), bias, design)
+    deviation = _place_rows(rows, deviant, n_annotators)
+    return Simulation(votes, common, deviation, bias, design, attention)
 
 
 def _share_out(
@@ -113,19 +133,18 @@ def _share_out(
 
 
 def _choose_planted(
-    deviants: int | float, clickers: int | float, n_annotators: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Codes of deviants and of clickers: at random, in order, nobody both."""
-    n_deviants = _count_of(deviants, "deviants", n_annotators)
-    n_clickers = _count_of(clickers, "clickers", n_annotators)
-    if n_deviants + n_clickers > n_annotators:
+    amounts: Mapping[str, int | float], n_annotators: int, rng: np.random.Generator
+) -> list[IntArray]:
+    """Codes of each kind of annotators: at random, in order, nobody twice."""
+    sizes = [_count_of(amount, name, n_annotators) for name, amount in amounts.items()]
+    if sum(sizes) > n_annotators:
+        listed = [f"{size} {name}" for name, size in zip(amounts, sizes, strict=True) if size]
         raise VoteError(
-            f"{n_deviants} deviants and {n_clickers} clickers are more than "
-            f"{n_annotators} annotators",
+            f"{' and '.join(listed)} are more than {n_annotators} annotators",
             expected="together at most the number of annotators (nobody is both)",
         )
-    order = rng.permutation(n_annotators)
-    return np.sort(order[:n_deviants]), np.sort(order[n_deviants : n_deviants + n_clickers])
+    order, ends = rng.permutation(n_annotators), np.cumsum(sizes)
+    return [np.sort(order[end - size : end]) for end, size in zip(ends, sizes, strict=True)]
 
 
 def _count_of(amount: int | float, name: str, n_annotators: int) -> int:

@@ -44,13 +44,15 @@ class Truth:
     """What a vote's margin is made of, and how it becomes a choice.
 
     `tastes[taste_of[u]]` are the deviations of annotator `u` on every item; `taste_of[u]` is
-    -1 for those who have none.
+    -1 for those who have none. `attention[u]` multiplies the difference of the common scores: 1
+    for everybody, unless it is given.
     """
 
     scores: FloatArray
     tastes: FloatArray
     taste_of: IntArray
     position_bias: FloatArray
+    attention: FloatArray | None = None
     model: Model = "bradley-terry"
     ties: float = 0.0
 
@@ -63,6 +65,8 @@ class Truth:
     def margin(self, annotator: CodeArray, left: CodeArray, right: CodeArray) -> FloatArray:
         margin = self.scores[left]
         margin -= self.scores[right]
+        if self.attention is not None:
+            margin *= self.attention[annotator]
         margin += self.position_bias[annotator]
         taste = self.taste_of[annotator]
         own = np.flatnonzero(taste >= 0)

@@ -26,6 +26,9 @@ class Simulation:
         True position bias (gamma); positive leans left.
     features : array, n_items x p, or None
         None: the items themselves have scores, p = n_items.
+    attention : array of n_annotators, or None
+        What differences of the common scores are multiplied by: 1 for most, 0 for who answers at
+        random, -1 contrarily.
     """
 
     votes: Votes
@@ -33,6 +36,7 @@ class Simulation:
     deviation: sparse.csr_array
     position_bias: FloatArray
     features: FloatArray | None
+    attention: FloatArray | None = None
 
     @property
     def scores(self) -> FloatArray:
