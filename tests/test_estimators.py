@@ -456,7 +456,7 @@ class TestAwkwardCrowds:
             "choice": np.array([1.0] * 9 + [-1.0] * 3),
         }
         both = {name: np.append(columns[name], extra[name]) for name in columns}
-        with pytest.warns(VoteWarning, match=r"1 annotators \(zoe\) saw every item on one side"):
+        with pytest.warns(VoteWarning, match=r"1 annotator \(zoe\) saw every item on one side"):
             PreferenceModel(cv=0, n_times=5, t_ratio=5.0).fit(Votes.from_arrays(**both))
 
     def test_sides_nobody_knows(self):

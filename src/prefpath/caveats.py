@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from prefpath.model.design import Codes
+from prefpath.text import agreeing, counted, listed
 from prefpath.votes import Votes
-from prefpath.votes.graph import saw_one_order
-
-_VOTES_TO_MENTION = 10
+from prefpath.votes.graph import busy_in_one_order
 
 
 def caveats(
@@ -32,12 +29,10 @@ def caveats(
 
 
 def _one_order_only(votes: Votes) -> Iterator[str]:
-    busy = votes.annotator_weight >= _VOTES_TO_MENTION
-    one = np.flatnonzero(saw_one_order(votes) & busy)
+    one = votes.annotators[busy_in_one_order(votes)]
     if len(one):
-        names = ", ".join(str(votes.annotators[u]) for u in one[:3])
         yield (
-            f"{len(one)} annotators ({names}{', ...' if len(one) > 3 else ''}) saw every "
-            "item on one side only: the votes alone cannot tell their position bias "
-            "from their taste"
+            f"{counted(len(one), 'annotator')} ({listed(one, 3)}) saw every item on one side only: "
+            f"the votes alone cannot tell {agreeing(len(one), 'a', 'their')} position bias from "
+            f"{agreeing(len(one), 'a', 'their')} taste"
         )

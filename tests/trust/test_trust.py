@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from prefpath import Votes, read_votes
+from prefpath.caveats import caveats
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.trust.meetings import Meetings
+from prefpath.votes.graph import connected_components
 
 NAMES = [
     "rows left out", "one scale", "votes per item", "never won", "never lost", "finite scores",
@@ -121,12 +123,36 @@ def test_orders_of_pairs() -> None:
     assert (check.status, check.finding) == ("warn", "0 of 3 pairs were shown in both orders")
     unknown = trust_panel(healthy(position_known=False))
     assert unknown["both orders"].finding == "no vote says which item was on the left"
-    assert unknown["sides seen"].status == unknown["sides chosen"].status == "passed"
+    for name in ("sides seen", "sides chosen"):
+        assert unknown[name].status == "passed"
+        assert "nobody's side can be seen" in unknown[name].finding
 
 
 def test_annotators_who_saw_every_item_on_one_side() -> None:
-    votes = with_more(healthy(), ("biased", "i0", "i1", 1.0), ("biased", "i2", "i3", -1.0))
+    rows = [("biased", "i0", "i1", 1.0), ("biased", "i2", "i3", -1.0)] * 5
+    votes = with_more(healthy(), *rows)
     assert trust_panel(votes)["sides seen"].concerned == ("biased",)
+    said = " ".join(caveats(votes, connected_components(votes), has_features=False,
+                            position_bias=True))  # fmt: skip
+    assert "1 annotator (biased) saw every item on one side only" in said
+    few = with_more(healthy(), *rows[:9])
+    assert trust_panel(few)["sides seen"].status == "passed"
+
+
+def test_a_judge_who_leans_is_named_with_the_share() -> None:
+    """650 of 838 on the left is not always, and far beyond chance."""
+    pairs = [("i0", "i1"), ("i1", "i0")]
+    judge = [("judge", *pairs[i % 2], 1.0 if i < 650 else -1.0) for i in range(838)]
+    check = trust_panel(with_more(healthy(), *judge))["sides chosen"]
+    assert check.concerned == ("judge",)
+    assert "judge (left 650 of 838)" in check.finding
+
+
+def test_wins_lead_everywhere_within_groups_only() -> None:
+    groups = [("a", f"{g}1", f"{g}2", side) for g in "pq" for side in (1.0, -1.0)]
+    who, left, right, choice = zip(*groups, strict=True)
+    finding = trust_panel(Votes.from_arrays(who, left, right, choice))["finite scores"].finding
+    assert finding == "wins lead from every item to every other of its group, in all 2 groups"
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])

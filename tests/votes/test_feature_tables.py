@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 from prefpath import VoteError, VoteWarning
-from prefpath.votes.features import read_feature_table
+from prefpath.model.features import as_item_features
+from prefpath.votes import features as features_module
+from prefpath.votes.features import ItemFeatures, read_feature_table
 
 FRAME = pd.DataFrame(
     {
@@ -95,3 +97,18 @@ def test_an_empty_table(tmp_path: Path) -> None:
     path.write_text("item,size\n")
     with pytest.raises(VoteError, match="has no rows"):
         read_feature_table(path)
+
+
+def test_a_table_of_features_is_what_a_model_takes() -> None:
+    """`PreferenceModel(features=load_movielens().features)`: no tuple taken for an array."""
+    table = read_feature_table(FRAME)
+    assert as_item_features(table, table.items) is table
+    items, names, matrix = table
+    assert (items.tolist(), names) == (table.items.tolist(), table.names)
+    assert table.of(items[::-1]).tolist() == matrix[::-1].tolist()
+
+
+def test_the_name_of_version_0_1_0_still_works() -> None:
+    with pytest.warns(DeprecationWarning, match="ItemFeatures"):
+        old = features_module.FeatureTable
+    assert old is ItemFeatures

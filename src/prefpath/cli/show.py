@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Listing = Callable[[dict[str, Any], Sequence[int]], Any]
 
 
+_NO_SIDES = "No vote says what was shown on the left: nobody can be seen to lean."
+
+
 def result(console: Console, found: Outcome, *, top: int, scale: str) -> None:
     """Leaderboard, held-out error, who leans to a side, who has a taste of their own, and whose
     ranking was asked for."""
@@ -27,7 +30,9 @@ def result(console: Console, found: Outcome, *, top: int, scale: str) -> None:
         if sentence:
             console.print(sentence, markup=False, highlight=False)
     people = found.people
-    _who(console, "Nobody leans to one side beyond chance.", who_leans, people, "biased", top)
+    sides_known = bool(found.fitted.problem.votes.position_known.any())
+    nobody = "Nobody leans to one side beyond chance." if sides_known else _NO_SIDES
+    _who(console, nobody, who_leans, people, "biased", top)
     _who(console, "Nobody has a taste of their own beyond chance.", who_deviates, people,
          "deviates", top)  # fmt: skip
     console.print(summary(people), markup=False, highlight=False)

@@ -16,10 +16,10 @@ from prefpath.compare.results import Comparison, Outcome
 from prefpath.compare.splits import HeldOut, make_splits
 from prefpath.errors import PrefpathError, SettingError
 from prefpath.model.design import Floats
-from prefpath.model.problem import check_features
 from prefpath.selection.criteria import mismatch_ratio, probability_log_loss
 from prefpath.selection.folds import Fold
 from prefpath.votes import Votes
+from prefpath.votes.check import check_features
 
 Progress = Callable[[str, float], None]
 

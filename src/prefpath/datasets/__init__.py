@@ -16,7 +16,7 @@ from prefpath.datasets.movie_subset import (
 from prefpath.datasets.movie_subset import draw_movies, read_ratings, subset_votes
 from prefpath.datasets.movielens import Size, movielens_tables
 from prefpath.votes import Votes, ratings_to_votes, read_votes
-from prefpath.votes.features import FeatureTable, read_feature_table
+from prefpath.votes.features import ItemFeatures, read_feature_table
 
 __all__ = [
     "Dataset",
@@ -70,7 +70,7 @@ class Dataset:
     """Votes, and features of the items where the data have them."""
 
     votes: Votes
-    features: FeatureTable | None = None
+    features: ItemFeatures | None = None
 
 
 def load_iqa() -> Dataset:

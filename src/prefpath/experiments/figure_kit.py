@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prefpath import PreferenceModel, Votes, VoteWarning, datasets
-from prefpath.model.features import ItemFeatures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +83,7 @@ def movie_groups(group: str, quick: bool) -> PreferenceModel:
     """Movies by genre with Bradley-Terry, one block for each occupation or age."""
     data = datasets.load_paper_movies(group=group)
     assert data.features is not None
-    features = ItemFeatures(*data.features).of(data.votes.items)
+    features = data.features.of(data.votes.items)
     model = paper_model(features=features, t_ratio=10.0 if quick else 100.0, cv=4)
     return fitted(model, data.votes)
 

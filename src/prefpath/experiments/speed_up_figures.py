@@ -20,7 +20,6 @@ import numpy as np
 from prefpath import Votes, datasets, simulate_paper
 from prefpath.experiments.figure_kit import Figure, Finding, as_known
 from prefpath.model.design import Floats
-from prefpath.model.features import ItemFeatures
 from prefpath.model.problem import Problem
 from prefpath.plots.style import BLUE, GREY, ORANGE
 from prefpath.solver.executors import check_threads, make_executor, split_annotators
@@ -43,7 +42,7 @@ def simulation() -> Data:
 def movies() -> Data:
     data = datasets.load_paper_movies()
     assert data.features is not None
-    return data.votes, ItemFeatures(*data.features).of(data.votes.items), False
+    return data.votes, data.features.of(data.votes.items), False
 
 
 def iqa() -> Data:

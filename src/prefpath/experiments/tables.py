@@ -22,7 +22,6 @@ from prefpath.compare.contenders import Task
 from prefpath.compare.splits import HeldOut, split_items
 from prefpath.datasets import load_iqa, load_paper_movies, load_worldcollege
 from prefpath.experiments.published import PUBLISHED, Published
-from prefpath.model.features import ItemFeatures
 from prefpath.selection.folds import Fold
 from prefpath.simulate import simulate_paper
 from prefpath.votes import Votes
@@ -115,7 +114,7 @@ def _simulation(repeat: int) -> Data:
 def _movies(_: int = 0) -> Data:
     data = load_paper_movies()
     assert data.features is not None
-    return data.votes, ItemFeatures(*data.features).of(data.votes.items)
+    return data.votes, data.features.of(data.votes.items)
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ from prefpath.model.losses import Loss, as_loss
 from prefpath.model.penalties import Penalty, as_penalty
 from prefpath.model.pool_index import PoolIndex, build_pool_index
 from prefpath.votes import Votes
+from prefpath.votes.check import check_features
 
 
 @dataclass
@@ -132,25 +133,6 @@ class Problem:
     def pull_back(self, item_gradient: Floats) -> Floats:
         """Gradient in the common coefficients from the gradient in the items' scores."""
         return item_gradient if self.features is None else self.features.T @ item_gradient
-
-
-def check_features(features: ArrayLike, n_items: int) -> Floats:
-    """Features as a finite matrix with a row for every item."""
-    phi = np.asarray(features, dtype=np.float64)
-    if phi.ndim != 2 or phi.shape[0] != n_items:
-        raise VoteError(
-            f"features have shape {phi.shape}",
-            expected=f"one row for each of {n_items:,} items, in the order of votes.items",
-        )
-    bad = ~np.isfinite(phi).all(axis=1)
-    if bad.any():
-        raise VoteError(
-            f"{int(bad.sum())} items have a feature that is infinite or not a number",
-            rows=np.flatnonzero(bad) + 1,
-            expected="finite features",
-            remedy="fill in these features",
-        )
-    return phi
 
 
 def _check_choices_fit(votes: Votes, loss: Loss) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 
 from prefpath.pairs.keys import distinct_keys
+from prefpath.text import shortened
 from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, IntArray, plain_label
-from prefpath.votes.graph import saw_one_order
+from prefpath.votes.graph import VOTES_TO_LEAN, busy_in_one_order
 from prefpath.votes.origin import left_out
 
 FEW_VOTES_PER_ANNOTATOR = 5
@@ -20,7 +22,7 @@ MANY_TIES = 0.5
 DOMINANT_SHARE = 0.5
 FEW_PAIRS_IN_BOTH_ORDERS = 0.5
 CHANCE = 0.05
-"""Probability that a crowd of fair coins has anybody accused of always choosing one side."""
+"""Probability that a crowd of fair coins has anybody named for choosing one side."""
 
 
 def check_left_out(votes: Votes) -> TrustCheck:
@@ -125,40 +127,60 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
 
 
 def check_one_order(votes: Votes) -> TrustCheck:
-    alike = saw_one_order(votes)
+    """Busy annotators for whom every item was always on the same side."""
+    if not votes.position_known.any():
+        return TrustCheck("sides seen", "passed", _NO_SIDES)
+    alike = busy_in_one_order(votes)
     if not alike.any():
-        return TrustCheck("sides seen", "passed", "nobody saw every item on one side only")
+        finding = f"nobody with {VOTES_TO_LEAN} votes or more saw every item on one side only"
+        return TrustCheck("sides seen", "passed", finding)
     return TrustCheck(
         "sides seen",
         "warn",
-        f"{counted(alike, 'annotator')} saw every item on one side only: "
-        f"{named(votes.annotators[alike])}",
+        f"{counted(alike, 'annotator')} with {VOTES_TO_LEAN} votes or more saw every item on one "
+        f"side only: {named(votes.annotators[alike])}",
         "whether they like these items or lean to a side, their votes alone cannot tell",
         tuple(votes.annotators[alike].tolist()),
     )
 
 
 def check_one_side(votes: Votes) -> TrustCheck:
-    """Annotators who chose one side more often in a row than a fair coin would."""
+    """Annotators who chose one side more often than a fair coin would."""
     known = votes.position_known
+    if not known.any():
+        return TrustCheck("sides chosen", "passed", _NO_SIDES)
     lefts = _votes_of_annotators(votes, known & (votes.choice > 0))
-    rights = _votes_of_annotators(votes, known & (votes.choice < 0))
-    decided = lefts + rights
-    always = (lefts == 0) | (rights == 0)
-    # 2 * 2^-n: the probability of n equal sides, shared out over the annotators.
-    telling = always & (decided > 0) & (2.0 ** (1.0 - decided) < CHANCE / votes.n_annotators)
+    decided = lefts + _votes_of_annotators(votes, known & (votes.choice < 0))
+    chance = 2.0 * binom.cdf(np.minimum(lefts, decided - lefts), decided, 0.5)
+    # Shared out over the annotators: the probability that anybody is named by chance.
+    telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
     if not telling.any():
         return TrustCheck("sides chosen", "passed",
-                          "nobody chose one side more often than chance allows")  # fmt: skip
+                          "nobody chose one side more often than a fair coin would")  # fmt: skip
+    shares = [
+        f"{shortened(who)} ({_side_of(n_left, n)})"
+        for who, n_left, n in zip(
+            votes.annotators[telling], lefts[telling], decided[telling], strict=True
+        )
+    ]
     return TrustCheck(
         "sides chosen",
         "warn",
-        f"{counted(telling, 'annotator')} always chose the same side: "
-        f"{named(votes.annotators[telling])}",
-        "they may click without looking: the position bias of the model takes this in; "
-        "compare the ranking without them",
+        f"{counted(telling, 'annotator')} chose one side more often than a fair coin would: "
+        f"{named(shares)}",
+        "they lean to that side, or the better items stood there: the position bias of the model "
+        "tells the two apart where items changed sides",
         tuple(votes.annotators[telling].tolist()),
     )
+
+
+_NO_SIDES = "no vote says which item was on the left, so nobody's side can be seen"
+
+
+def _side_of(n_left: int, n: int) -> str:
+    """ "left 650 of 838", "right every time": the side chosen more often."""
+    most, side = max((n_left, "left"), (n - n_left, "right"))
+    return f"{side} every time, {n:,}" if most == n else f"{side} {most:,} of {n:,}"
 
 
 def _votes_of_annotators(votes: Votes, mask: BoolArray | None = None) -> IntArray:

@@ -72,8 +72,11 @@ def check_finite_scores(votes: Votes) -> TrustCheck:
     counts = pool_pairs(votes.left, votes.right, side, votes.weight, n_items=votes.n_items)
     n_strong = int(strong_components(counts).max()) + 1
     component = components_of_pairs(counts.first, counts.second, counts.n_items)
-    if n_strong == int(component.max()) + 1:
-        return TrustCheck("finite scores", "passed", "wins lead from every item to every other")
+    n_groups = int(component.max()) + 1
+    if n_strong == n_groups:
+        within = f" of its group, in all {n_groups:,} groups" if n_groups > 1 else ""
+        finding = f"wins lead from every item to every other{within}"
+        return TrustCheck("finite scores", "passed", finding)
     return TrustCheck(
         "finite scores",
         "warn",

@@ -112,3 +112,23 @@ def check_self_comparisons(
     if itself.all():
         raise VoteError("every vote compares an item with itself", expected="two different items")
     return ~itself
+
+
+def check_features(features: ArrayLike, n_items: int) -> FloatArray:
+    """Features as a finite matrix with a row for every item."""
+    phi = np.asarray(features, dtype=np.float64)
+    if phi.ndim != 2 or phi.shape[0] != n_items:
+        raise VoteError(
+            f"features have shape {phi.shape}",
+            expected=f"one row for each of {n_items:,} items, in the order of votes.items",
+        )
+    bad = ~np.isfinite(phi).all(axis=1)
+    if bad.any():
+        raise VoteError(
+            f"{counted(bad.sum(), 'item')} {agreeing(bad.sum(), 'has', 'have')} a feature that is "
+            "infinite or not a number",
+            rows=np.flatnonzero(bad) + 1,
+            expected="finite features",
+            remedy="fill in these features",
+        )
+    return phi

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.errors import VoteError, VoteWarning
+from prefpath.text import agreeing, counted, quoted
+from prefpath.votes.check import check_features
 from prefpath.votes.database import Database, open_database
 from prefpath.votes.dictionary import make_dictionary
 from prefpath.votes.encode import FloatArray, Labels
@@ -20,12 +23,41 @@ _ITEM_NAMES = ("item", "item_id", "movie", "movie_id", "movieId", "model", "name
 _FEW_CATEGORIES = 20
 
 
-class FeatureTable(NamedTuple):
-    """Labels of items, names of features, and their matrix, n_items x n_features."""
+@dataclass(frozen=True, eq=False)
+class ItemFeatures:
+    """One row of features for each item; it may know items nobody has compared yet.
+
+    It unpacks into `items, names, matrix`.
+
+    Examples
+    --------
+    >>> table = ItemFeatures(np.array(["a", "b"]), ("sweet",), np.array([[1.0], [0.0]]))
+    >>> table.of(np.array(["b"]))
+    array([[0.]])
+    """
 
     items: Labels
     names: tuple[str, ...]
     matrix: FloatArray
+
+    def __post_init__(self) -> None:
+        check_features(self.matrix, len(self.items))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.items, self.names, self.matrix))
+
+    def of(self, items: Labels) -> FloatArray:
+        """Features of some items, in their order; items without features are all named."""
+        row = {label: k for k, label in enumerate(self.items.tolist())}
+        missing = [label for label in items.tolist() if label not in row]
+        if missing:
+            raise VoteError(
+                f"{len(missing)} of {counted(len(items), 'item')} have no features: "
+                f"{', '.join(map(quoted, missing))}",
+                expected="a row of features for every item in the votes",
+                remedy="add these items to the table, or drop their votes",
+            )
+        return self.matrix[[row[label] for label in items.tolist()]]
 
 
 def read_feature_table(
@@ -34,7 +66,7 @@ def read_feature_table(
     item: str | None = None,
     columns: Sequence[str] | None = None,
     separator: str = "|",
-) -> FeatureTable:
+) -> ItemFeatures:
     """Features of items from a file or a data frame, one row an item.
 
     Numbers (and true or false) are one feature. Text is a category, with an indicator
@@ -83,7 +115,7 @@ def read_feature_table(
     if not blocks:
         raise VoteError(f"{table.name} has no features", expected="columns beside the items'")
     names = tuple(name for block in blocks for name in block[0])
-    return FeatureTable(items, names, np.hstack([block[1] for block in blocks]))
+    return ItemFeatures(items, names, np.hstack([block[1] for block in blocks]))
 
 
 def _feature_columns(table: Source, item: str | None, wanted: Sequence[str] | None) -> list[str]:
@@ -99,7 +131,7 @@ def _read_items(database: Database, table: Source, item: Column) -> Labels:
         raise VoteError(f"{table.name} has no rows", expected="one row for each item")
     twice = [label for label, n in rows if n > 1 or label is None]
     if twice:
-        named = ", ".join("a missing label" if label is None else repr(label) for label in twice)
+        named = ", ".join("a missing label" if label is None else quoted(label) for label in twice)
         raise VoteError(f"items that are missing or occur more than once: {named}",
                         expected="one row for each item")  # fmt: skip
     labels = item.sql if item.kind in ("integer", "real") else item.text
@@ -192,8 +224,15 @@ def _indicators(
 def _check_complete(name: str, missing: NDArray[np.bool_], items: Labels) -> None:
     if missing.any():
         raise VoteError(
-            f"{int(missing.sum())} items have no {name!r}: "
-            f"{', '.join(repr(label) for label in items[missing].tolist())}",
+            f"{counted(missing.sum(), 'item')} {agreeing(missing.sum(), 'has', 'have')} no "
+            f"{quoted(name)}: {', '.join(map(quoted, items[missing].tolist()))}",
             expected="a value for every item",
             remedy="fill it in, or leave the column out with `columns`",
         )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "FeatureTable":  # its name in version 0.1.0
+        warnings.warn("FeatureTable is now ItemFeatures", DeprecationWarning, stacklevel=2)
+        return ItemFeatures
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,6 +10,9 @@ from scipy.sparse import csgraph
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 from prefpath.votes.votes import Votes
 
+VOTES_TO_LEAN = 10
+"""Votes of an annotator from which it is worth saying that they saw one order only."""
+
 
 def connected_components(votes: Votes) -> CodeArray:
     """Component of each item: scores are comparable only within one. 0 is the largest."""
@@ -33,6 +36,16 @@ def saw_one_order(votes: Votes) -> BoolArray:
     penalty, not the data, tells a deviation from a position bias.
     """
     return _one_order(votes.offsets, votes.left, votes.right, votes.position_known, votes.n_items)
+
+
+def busy_in_one_order(votes: Votes) -> BoolArray:
+    """The same, of those with votes enough to tell a lean from a taste had they seen both.
+
+    Of someone with two votes it says nothing that every item was always on the same side.
+    """
+    ends = np.concatenate(([0], np.cumsum(votes.count, dtype=np.int64)))
+    busy: BoolArray = np.diff(ends[votes.offsets]) >= VOTES_TO_LEAN
+    return saw_one_order(votes) & busy
 
 
 @njit(cache=True, nogil=True)
