@@ -73,11 +73,16 @@ def write_results(
 
 def check_results(folder: str | Path, suffix: str) -> None:
     """Refuse, before any work, a folder or a format that `write_results` would refuse."""
+    check_format(suffix)
+    check_folder(folder, "the folder for results")
+
+
+def check_format(suffix: str) -> None:
+    """Refuse a format that no table is written in."""
     if suffix not in FORMATS:
         raise SettingError(
             f"there is no format {suffix!r}", expected=f"one of {', '.join(FORMATS)}"
         )
-    check_folder(folder, "the folder for results")
 
 
 def verify_results(folder: str | Path) -> dict[str, Any]:

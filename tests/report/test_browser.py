@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import base64
 import io
+import warnings
 
 import numpy as np
 import pytest
+
+from prefpath import PreferenceModel, Votes, VoteWarning
+from prefpath.report import write_report
 
 pytestmark = pytest.mark.browser
 
 
 def _column(page, table, column):
     """Texts of one column of the visible rows, as the reader sees them."""
-    rows = page.locator(f"#{table} > tbody > tr:not(.detail):visible")
+    rows = page.locator(f"#{table} > tbody > tr[data-row]:visible")
     return rows.evaluate_all(f"rows => rows.map(row => row.cells[{column}].textContent.trim())")
 
 
@@ -36,8 +40,10 @@ def test_answers_come_first(visit, model):
 
 
 def test_every_label_shows_as_text(visit, model):
-    items = _column(visit.page, "leaderboard", 1)
-    assert sorted(items) == sorted(str(label).strip() for label in model.votes_.items)
+    items = visit.page.locator("#leaderboard tbody th bdi").all_text_contents()
+    assert sorted(item.strip() for item in items) == sorted(
+        str(label).strip() for label in model.votes_.items
+    )
     visit.page.locator("button.all[data-table=annotators]").click()
     names = _column(visit.page, "annotators", 1)
     assert set(names) == {str(name) for name in model.votes_.annotators}
@@ -66,7 +72,7 @@ def test_hovering_a_path_shows_the_label_as_text(visit):
     box = chart.bounding_box()
     tooltip = page.locator(".bk-Tooltip")
     for share in np.linspace(0.15, 0.85, 30):
-        page.mouse.move(box["x"] + 0.93 * box["width"], box["y"] + share * box["height"])
+        page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + share * box["height"])
         page.wait_for_timeout(20)
         if tooltip.count() and tooltip.first.is_visible():
             break
@@ -84,7 +90,7 @@ def test_moving_the_slider_moves_everything(visit, model):
     expected = np.sort(model.path_.scores(0.95 * float(times[0])))[::-1]
     np.testing.assert_allclose(scores, expected, atol=0.006)
     assert page.locator("#active li").count() == 0
-    assert "Nobody yet" in page.locator("#active-count").text_content()
+    assert "Nobody: one ranking" in page.locator("#active-count").text_content()
     page.locator("#time").fill("12")
     after = (_column(page, "leaderboard", 3), page.locator("#active li").all_text_contents())
     assert after[0] != before[0]
@@ -108,11 +114,11 @@ def test_the_slider_moves_the_marker_on_the_error_curve(visit, model):
 
 def test_intervals_hide_away_from_the_chosen_time(visit):
     page = visit.page
-    whisker = page.locator(".whisker").first
+    whisker = page.locator("#leaderboard .whisker").first
     assert whisker.is_visible()
     page.locator("#time").fill("2")
     assert not whisker.is_visible()
-    page.get_by_role("button", name="Back to chosen").click()
+    page.get_by_role("button", name="Back to the chosen point").click()
     assert whisker.is_visible()
     assert page.locator("#time").input_value() == "8"
 
@@ -122,18 +128,19 @@ def test_keyboard_alone_moves_the_slider_and_opens_details(visit):
     page.locator("#time").focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#time").input_value() == "9"
-    assert "annotators stand out" in page.locator("#time").get_attribute("aria-valuetext")
-    page.locator("button.open").first.focus()
+    assert "on the path" in page.locator("#time").get_attribute("aria-valuetext")
+    opener = page.locator("#annotators button.open").first
+    opener.focus()
     page.keyboard.press("Enter")
     assert page.locator("tr.detail").is_visible()
-    assert page.locator("button.open").first.get_attribute("aria-expanded") == "true"
+    assert opener.get_attribute("aria-expanded") == "true"
     page.keyboard.press("Enter")
     assert page.locator("tr.detail").count() == 0
 
 
 def test_sorting_by_a_heading_both_ways(visit):
     page = visit.page
-    heading = page.locator("#leaderboard th", has_text="Votes")
+    heading = page.locator("#leaderboard thead th", has_text="Votes")
     heading.get_by_role("button").click()
     column = heading.evaluate("cell => cell.cellIndex")
     falling = _numbers(_column(page, "leaderboard", column))
@@ -147,7 +154,7 @@ def test_sorting_by_a_heading_both_ways(visit):
 
 def test_a_sorted_table_stays_sorted_when_the_slider_moves(visit):
     page = visit.page
-    page.locator("#leaderboard th", has_text="Rank").get_by_role("button").click()
+    page.locator("#leaderboard thead th", has_text="Rank").get_by_role("button").click()
     page.locator("#time").fill("11")
     assert _numbers(_column(page, "leaderboard", 0)) == list(range(1, 9))
 
@@ -155,7 +162,8 @@ def test_a_sorted_table_stays_sorted_when_the_slider_moves(visit):
 def test_searching_finds_part_of_a_label_and_says_how_many(visit):
     page = visit.page
     page.get_by_label("Search items").fill("BANANA")
-    assert _column(page, "leaderboard", 1) == ["🍌 banana <!--"]
+    found = page.locator("#leaderboard tbody tr:visible bdi").all_text_contents()
+    assert found == ["🍌 banana <!-- "]
     assert page.locator(".matches[data-table=leaderboard]").text_content() == "1 found."
     page.get_by_label("Search items").fill("nothing like it")
     assert _column(page, "leaderboard", 1) == []
@@ -176,7 +184,7 @@ def test_details_show_the_own_ranking_beside_the_common_one(visit, model):
     people = model.annotator_columns()
     who = str(people["annotator"][np.argmax(people["deviation"])])
     page.get_by_label("Search annotators").fill(who)
-    page.locator("button.open:visible").first.click()
+    page.locator("#annotators button.open:visible").first.click()
     rows = page.locator("tr.detail table tbody tr")
     common = [str(item) for item in model.ranking_columns()["item"]]
     own = [str(item) for item in model.ranking_columns(who)["item"]]
@@ -269,3 +277,92 @@ def test_a_script_that_is_not_ours_cannot_run(browser, report, open_report, tmp_
     visit.context.close()
     assert title == "A <b>&</b> B"
     assert any("Content Security Policy" in words for words in visit.complaints)
+
+
+def test_an_item_shows_whom_it_met(visit, model):
+    page = visit.page
+    page.locator("#leaderboard button.item").first.click()
+    met = page.locator("#leaderboard tr.detail li")
+    assert met.count() == 7  # all others
+    assert set(met.locator("bdi").all_text_contents()) <= {str(x) for x in model.votes_.items}
+    assert "of" in met.first.text_content()
+
+
+def test_pairs_have_intervals_that_hold_their_share(visit, model):
+    page = visit.page
+    share, interval = _column(page, "pairs", 3), _column(page, "pairs", 4)
+    assert len(share) == 8 * 7 // 2
+    first, second = model.ranking_columns()["item"][:2]
+    expected = model.win_probability(first, second)
+    assert share[0].startswith(f"{100 * expected['probability']:.0f}")
+    low, high = interval[0].replace("\u202f%", "").split(" to ")
+    assert (int(low), int(high)) == (
+        round(100 * expected["low"]),
+        round(100 * expected["high"]),
+    )
+
+
+@pytest.fixture(scope="module")
+def two_groups(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    left, right, who = [], [], []
+    for names, n in ((["ant", "bee", "cat"], 90), (["x", "y", "z"], 60)):
+        for _ in range(n):
+            a, b = rng.choice(names, 2, replace=False)
+            left.append(str(a))
+            right.append(str(b))
+            who.append(f"u{rng.integers(12)}")
+    votes = Votes.from_arrays(who, left, right, np.where(rng.random(150) < 0.6, 1, -1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoteWarning)
+        model = PreferenceModel(cv=2, n_times=6, t_ratio=6.0).fit(votes)
+        return model.report(tmp_path_factory.mktemp("groups") / "groups.html")
+
+
+@pytest.mark.parametrize("width", [1400, 768, 390])
+def test_groups_that_never_met_have_a_board_each(browser, two_groups, open_report, width):
+    opened = open_report(browser, two_groups, viewport={"width": width, "height": 900})
+    page = opened.page
+    card = page.locator(".card").first
+    assert "2 separate groups" in card.text_content()
+    assert "lead is clear: no other item can be first" not in card.locator("p").first.text_content()
+    heads = page.locator("#leaderboard tr.group")
+    assert heads.count() == 2
+    assert all(heads.nth(k).is_visible() for k in range(2))
+    ranks = _numbers(_column(page, "leaderboard", 0))
+    assert ranks == [1, 2, 3, 1, 2, 3]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    opened.context.close()
+    assert opened.complaints == []
+
+
+def test_a_phone_shows_votes_intervals_and_win_rates(browser, report, open_report, model):
+    opened = open_report(browser, report, viewport={"width": 390, "height": 800})
+    small = opened.page.locator("#leaderboard small.phone").first
+    assert small.is_visible()
+    board = model.ranking_columns()
+    words = small.text_content().replace("−", "-")
+    assert f"{board['score_low'][0]:.2f} to {board['score_high'][0]:.2f}" in words
+    assert f"{board['votes'][0]:,.0f} votes" in words
+    opened.context.close()
+
+
+def test_paper_has_the_whole_board_at_the_chosen_time(browser, report, open_report, model):
+    opened = open_report(browser, report, viewport={"width": 1000, "height": 900})
+    page = opened.page
+    page.locator("#time").fill("1")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#time").input_value() == "8"
+    assert page.locator("#annotators tbody tr[data-row]:visible").count() == 30
+    width = page.locator("#heat-wins").evaluate("t => t.scrollWidth")
+    assert width <= page.locator("#heat-wins").evaluate("t => t.parentElement.clientWidth") + 1
+    opened.context.close()
+
+
+def test_names_and_title_are_shown_and_no_folder_of_the_machine(model, tmp_path):
+    first = str(model.ranking_columns()["item"][0])
+    page = write_report(model, tmp_path / "r.html", title="Ours", names={first: "A <nice> name"})
+    words = page.read_text("utf-8")
+    assert "A &lt;nice&gt; name" in words
+    assert str(tmp_path) not in words

@@ -12,10 +12,11 @@ import pytest
 
 from prefpath import PreferenceModel, SettingError, Votes
 from prefpath.errors import MissingExtra
+from prefpath.findings import find
 from prefpath.fitted import rank_within
 from prefpath.leaderboard import interval_meaning
 from prefpath.report import downloads, write_report
-from prefpath.report.data import Certainty, Limits, gather
+from prefpath.report.data import Heading, Limits, ReportData, gather
 from prefpath.report.downloads import download_link
 from prefpath.report.escape import label, script_json, text
 from prefpath.report.format import count, fixed, number, percent
@@ -23,10 +24,21 @@ from prefpath.report.page import render
 from prefpath.report.words import answers
 from prefpath.trust import TrustCheck
 
+HEADING = Heading("t", "1 May 2026", "votes.csv")
+
+
+def gathered(model: PreferenceModel, limits: Limits | None = None) -> ReportData:
+    return gather(find(model), limits or Limits(), HEADING, {})
+
+
+def told(data: ReportData, **changes: object) -> ReportData:
+    """The same page with other findings."""
+    return replace(data, findings=replace(data.findings, **changes))
+
 
 @pytest.fixture(scope="module")
 def data(model):
-    return gather(model, Limits(), Certainty())
+    return gathered(model)
 
 
 def _words(html: str) -> str:
@@ -48,9 +60,8 @@ def test_json_has_no_values_that_json_lacks():
 def test_lone_surrogates_do_not_stop_the_report(model, tmp_path):
     broken = model.votes_.items.copy()
     broken[0] = "half a character \ud83d"
-    data = gather(model, Limits(), Certainty())
-    data = replace(data, ranking={**data.ranking, "item": broken})
-    page = render(data, "t")
+    data = gathered(model)
+    page = render(replace(data, names={str(model.votes_.items[0]): broken[0]}))
     assert b"half a character" in page.encode("utf-8", "replace")
 
 
@@ -65,50 +76,63 @@ def test_the_page_says_what_its_intervals_are_about(report, data, model):
     n_deviating = model.path_.active_count(model.t_)[0]
     assert interval_meaning(30, n_deviating) in report.read_text(encoding="utf-8")
     without = {name: values for name, values in data.ranking.items() if name != "score_low"}
-    assert "Intervals include" not in render(replace(data, ranking=without), "t")
+    assert "Intervals include" not in render(told(data, ranking=without))
 
 
 def test_what_a_personal_part_is_worth_is_said_in_votes_predicted_wrong(data):
-    assert data.journey.criterion == "log-loss"
-    better, same = np.full(len(data.journey.times), 0.25), np.full(len(data.journey.times), 0.3)
-    better[0] = 0.3
+    assert data.fitted.criterion == "log-loss"
+    found = data.fitted.cross_validation
+    first, chosen = (
+        np.full(found.wrong.shape, 0.3),
+        int(np.searchsorted(found.times, data.fitted.t)),
+    )
+    better = first.copy()
+    better[:, chosen] = 0.25
     for wrong, expected in (
         (better, r"25\.0\s% of held-out votes are predicted wrong, against 30\.0\s%"),
-        (same, r"does not help to predict new votes \(30\.0\s% wrong"),
+        (first, r"does not help to predict new votes \(30\.0\s% wrong"),
     ):
-        told = replace(data, journey=replace(data.journey, wrong=wrong))
-        assert re.search(expected, _words(" ".join(answers(told)[1].sentences)))
+        fitted = replace(data.fitted, cross_validation=replace(found, wrong=wrong))
+        assert re.search(
+            expected, _words(" ".join(answers(told(data, fitted=fitted))[1].sentences))
+        )
 
 
 def test_the_same_model_gives_the_same_words(model, data):
-    first, second = (answers(gather(model, Limits(), Certainty())) for _ in range(2))
+    first, second = (answers(gathered(model)) for _ in range(2))
     assert first == second
     assert [answer.question for answer in first] == [
-        "Who leads?", "Who stands out?", "Can it be trusted?",
+        "Who leads?", "Who to look at?", "Can it be trusted?",
     ]  # fmt: skip
 
 
 def test_who_leads_says_how_surely(data):
-    clear = {**data.ranking, "rank_low": [1, 2, 2], "rank_high": [1, 3, 3]}
-    assert "lead is clear" in _words("".join(answers(replace(data, ranking=clear))[0].sentences))
     n = len(data.ranking["item"])
+    clear = {**data.ranking, "rank_low": [1] + [2] * (n - 1), "rank_high": [1] + [n] * (n - 1)}
+    assert "lead is clear" in _words("".join(answers(told(data, ranking=clear))[0].sentences))
     shared = {
         **data.ranking,
         "rank_low": [1, 1] + [3] * (n - 2),
         "rank_high": [2, 2] + [n] * (n - 2),
     }
-    words = "".join(answers(replace(data, ranking=shared))[0].sentences)
+    words = "".join(answers(told(data, ranking=shared))[0].sentences)
     assert "not certain" in words
     assert label(data.ranking["item"][1]) in words
 
 
 def test_who_stands_out_counts_verdicts(data):
     n = data.votes.n_annotators
-    verdict = np.array(["follows the crowd"] * n, dtype=object)
-    nobody = answers(replace(data, annotators={**data.annotators, "verdict": verdict}))[1]
-    assert nobody.short == "Nobody"
-    verdict[:3] = ["own taste", "own taste", "answers at random"]
-    three = answers(replace(data, annotators={**data.annotators, "verdict": verdict}))[1]
+
+    def with_verdicts(first: list[str]):
+        words = [*first, *["follows the crowd"] * (n - len(first))]
+        headline = replace(
+            data.findings.headline, counts={word: words.count(word) for word in set(words)}
+        )
+        people = {**data.annotators, "verdict": np.array(words, dtype=object)}
+        return answers(told(data, annotators=people, headline=headline))[1]
+
+    assert with_verdicts([]).short == "Nobody"
+    three = with_verdicts(["own taste", "own taste", "answers at random"])
     assert three.short == f"3 of {n} annotators"
     assert any(sentence.startswith("Own taste: 2 (") for sentence in three.sentences)
     assert label(data.annotators["annotator"][2]) in "".join(three.sentences)
@@ -117,19 +141,17 @@ def test_who_stands_out_counts_verdicts(data):
 def test_trust_is_what_the_checks_say(data):
     passed = TrustCheck("ties", "passed", "no ties")
     failed = TrustCheck("one <scale>", "fail", "two groups", "collect votes")
-    good = replace(data, trust=replace(data.trust, checks=(passed,)))
+    good = told(data, trust=replace(data.trust, checks=(passed,)))
     assert answers(good)[2].short == "Yes"
-    bad = answers(replace(data, trust=replace(data.trust, checks=(passed, failed))))[2]
+    bad = answers(told(data, trust=replace(data.trust, checks=(passed, failed))))[2]
     assert bad.short == "Not as it stands"
     assert "One &lt;scale&gt;: two groups." in bad.sentences
-    assert (
-        "collect votes"
-        in render(replace(data, trust=replace(data.trust, checks=(failed,))), "t").lower()
-    )
+    page = render(told(data, trust=replace(data.trust, checks=(failed,))))
+    assert "collect votes" in page.lower()
 
 
 def test_every_check_and_every_setting_is_on_the_page(data, model):
-    page = render(data, "t")
+    page = render(data)
     for check in data.trust.checks:
         assert text(check.finding[1:]) in page
     for name, value in model.get_params().items():
@@ -137,21 +159,22 @@ def test_every_check_and_every_setting_is_on_the_page(data, model):
 
 
 def test_large_crowds_are_cut_and_say_so(model):
-    few = gather(model, Limits(items=5, annotators=6, lines=4, cells=3), Certainty())
-    page = render(few, "t")
+    few = gathered(model, Limits(items=5, annotators=6, lines=4, cells=3))
+    page = render(few)
     assert "The first 5 of 8 items are here." in page
     assert "The first 6 of 30 annotators are here." in page
     assert "Grey areas hold" in page
     assert "The first 3 of 8 items." in page
-    assert page.count("<tr data-row=") == 5 + 6
+    n_pairs = 5 * 4 // 2
+    assert page.count("<tr data-row=") == 5 + 6 + n_pairs
     assert few.journey.deviation.values.shape[1] <= 4
 
 
 def test_the_lines_drawn_are_the_furthest_of_the_whole_crowd(model):
-    few = gather(model, Limits(annotators=1, lines=3), Certainty())
+    few = gathered(model, Limits(annotators=1, lines=3))
     last = model.path_.deviation(float(few.journey.times[-1]))
     assert last[few.journey.deviation.codes].nnz > 0
-    every = gather(model, Limits(), Certainty())
+    every = gathered(model)
     np.testing.assert_array_equal(few.journey.deviation.codes, every.journey.deviation.codes[:3])
 
 
@@ -165,8 +188,7 @@ def test_a_hundred_thousand_annotators_fit_in_ten_megabytes(data):
     journey = data.journey
     wide = rng.random((len(journey.times), shown))
     large = replace(
-        data,
-        annotators=people,
+        told(data, annotators=people),
         annotator_codes=np.zeros(shown, dtype=np.int64),
         journey=replace(
             journey,
@@ -174,7 +196,7 @@ def test_a_hundred_thousand_annotators_fit_in_ten_megabytes(data):
             position_bias=replace(journey.position_bias, shown=wide),
         ),
     )
-    assert len(render(large, "t").encode()) < 10_000_000
+    assert len(render(large).encode()) < 10_000_000
 
 
 def test_downloads_are_compressed_when_large_and_refused_when_too_large(monkeypatch):
@@ -221,7 +243,7 @@ def test_ranks_start_anew_in_each_group():
         pytest.param(
             Votes.from_arrays(["a", "b"] * 4, list("xxvvxxvv"), list("yywwyyww"), [1, -1] * 4),
             {"cv": 2},
-            "2 groups never compared",
+            "2 separate groups",
             id="two groups",
         ),
         pytest.param(

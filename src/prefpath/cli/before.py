@@ -23,8 +23,9 @@ _BYTES_A_ROW_AND_FOLD = 14
 
 def check_fit(given: Mapping[str, Any]) -> None:
     """The options of `prefpath fit` that can be judged without votes."""
-    from prefpath.export import check_results
+    from prefpath.export import check_format, check_results
 
+    check_format(given["table_format"])
     if given["out"] is not None:
         check_results(given["out"], given["table_format"])
     if given["report"] is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ def demo(
 ) -> None:
     """Make a crowd with planted deviants and clickers, fit it, and show that it found them."""
     from prefpath.estimators import PreferenceModel
+    from prefpath.findings import find
     from prefpath.simulate import simulate_crowd
 
     crowd = simulate_crowd(
@@ -39,19 +41,19 @@ def demo(
     if not json:
         console.print(_introduction(crowd), markup=False, highlight=False)
     fit_with_progress(model, crowd.votes)
-    found = Outcome(model.fitted_, model.ranking_columns(), model.annotator_columns(), {})
-    verdict = check_planted(crowd, found.people)
+    found = Outcome(find(model), {})
+    verdict = check_planted(crowd, found.findings.annotators)
     if json:
         print_json(verdict)
         return
-    show.result(console, found, top=10, scale="natural")
+    show.result(console, found, top=10)
     console.print()
     for line in _outcome(verdict):
         console.print(line, markup=False, highlight=False)
     console.print(_WHAT_NEXT, markup=False, highlight=False)
 
 
-def check_planted(crowd: Simulation, people: dict[str, Any]) -> dict[str, Any]:
+def check_planted(crowd: Simulation, people: Mapping[str, Any]) -> dict[str, Any]:
     """Who was planted, and who was found."""
     names = np.asarray(people["annotator"])
     return {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 import typer
@@ -17,7 +18,7 @@ from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.cli.terminal import counted
-from prefpath.errors import VoteWarning
+from prefpath.errors import SettingError, VoteWarning
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -118,13 +119,26 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="HTML report to write.", rich_help_panel=_OUTPUT)
     ] = None,
+    title: Annotated[
+        str, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)
+    ] = "Preference report",
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="Names to show for items in the report: a table with columns item and name.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Rank the items, and name the annotators who deviate or lean to one side."""
     from prefpath.diagnose import personal_ranking
     from prefpath.estimators import PreferenceModel
+    from prefpath.findings import find
+    from prefpath.inference import IntervalSettings
 
+    shown_names = read_names(names)
     asked = list(dict.fromkeys(personal or []))
     check_labels(votes, [anchor], asked)
     check_memory(votes, cv)
@@ -146,18 +160,17 @@ def fit(
     fit_with_progress(model, votes)
     if t is not None:
         model.stop_at(t)
+    how = IntervalSettings(interval)  # type: ignore[arg-type]
     found = Outcome(
-        model.fitted_,
-        model.ranking_columns(scale=scale, anchor=anchor, interval=interval),  # type: ignore[arg-type]
-        model.annotator_columns(q=q),
+        find(model, how, q=q, scale=scale, anchor=anchor),  # type: ignore[arg-type]
         {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
     )
     # Files first: whatever happens to the terminal, the fit is not lost.
-    wrote = _write_files(found, model, out, table_format, report)
+    wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
     if json:
         print_json(found.as_json())
     else:
-        show.result(console, found, top=top, scale=scale)
+        show.result(console, found, top=top)
     for place in wrote:
         error_console.print(f"wrote {place}", markup=False, highlight=False)
 
@@ -169,8 +182,15 @@ def _path_length(asked: float | None, solver: str) -> float | Literal["auto"]:
     return "auto" if solver == "flow" else 50.0
 
 
+class Dressing(NamedTuple):
+    """What the report is called, and what it calls the items."""
+
+    title: str
+    names: dict[str, str]
+
+
 def _write_files(
-    found: Outcome, model: PreferenceModel, out: Path | None, suffix: str, report: Path | None
+    found: Outcome, out: Path | None, suffix: str, report: Path | None, dressing: Dressing
 ) -> list[str]:
     """Write what was asked for; say where."""
     wrote = []
@@ -178,9 +198,33 @@ def _write_files(
         found.write(out, suffix)
         wrote.append(f"tables and path to {out}")
     if report is not None:
-        model.report(report)
+        from prefpath.report import write_report
+
+        shown = found.findings.on_natural_scale()  # the slider moves natural scores
+        write_report(shown, report, title=dressing.title, names=dressing.names)
         wrote.append(str(report))
     return wrote
+
+
+def read_names(file: Path | None) -> dict[str, str]:
+    """What to show for items: a table with columns item and name, or its first two columns."""
+    if file is None:
+        return {}
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as lines:
+            rows = [row for row in csv.reader(lines) if row]
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(
+            f"{file} cannot be read: {error}", expected="a CSV file with columns item and name"
+        ) from error
+    if not rows or min(len(row) for row in rows) < 2:
+        raise SettingError(
+            f"{file} has a row with fewer than two columns", expected="columns item and name"
+        )
+    head = [cell.strip().lower() for cell in rows[0]]
+    named = "item" in head and "name" in head
+    item, name = (head.index("item"), head.index("name")) if named else (0, 1)
+    return {row[item]: row[name] for row in (rows[1:] if named else rows)}
 
 
 def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:

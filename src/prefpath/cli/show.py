@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,54 +13,87 @@ from prefpath.cli.outcome import Outcome
 from prefpath.cli.terminal import counted
 
 if TYPE_CHECKING:
+    from prefpath.findings import Findings
     from prefpath.fitted import Fitted
 
-Listing = Callable[[dict[str, Any], Sequence[int]], Any]
+Columns = Mapping[str, Any]
 
 
-_NO_SIDES = "No vote says what was shown on the left: nobody can be seen to lean."
-
-
-def result(console: Console, found: Outcome, *, top: int, scale: str) -> None:
-    """Leaderboard, held-out error, who leans to a side, who has a taste of their own, and whose
-    ranking was asked for."""
-    console.print(leaderboard(found.ranking, top=top, scale=scale))
-    more(console, len(found.ranking["item"]), top, "item")
-    for sentence in (found.interval_meaning(), held_out(found.fitted), *doubts(found.fitted)):
-        if sentence:
-            console.print(sentence, markup=False, highlight=False)
-    people = found.people
-    sides_known = bool(found.fitted.problem.votes.position_known.any())
-    nobody = "Nobody leans to one side beyond chance." if sides_known else _NO_SIDES
-    _who(console, nobody, who_leans, people, "biased", top)
-    _who(console, "Nobody has a taste of their own beyond chance.", who_deviates, people,
-         "deviates", top)  # fmt: skip
-    console.print(summary(people), markup=False, highlight=False)
+def result(console: Console, found: Outcome, *, top: int) -> None:
+    """Leaderboard, what it means, who leans, who sees the items otherwise, and whose ranking was
+    asked for."""
+    findings = found.findings
+    warned = [*findings.cautions, *([separate_groups(findings)] if findings.boards[1:] else [])]
+    for sentence in warned:
+        console.print(sentence, style="yellow", markup=False, highlight=False)
+    console.print(leaderboard(findings, top=top))
+    more(console, len(findings.ranking["item"]), top, "item")
+    meanings = (findings.meaning_of_intervals, findings.meaning_of_scores)
+    for meaning in (*meanings, held_out(findings.fitted)):
+        if meaning:
+            console.print(meaning, markup=False, highlight=False)
+    show_annotators(console, findings, top)
+    console.print(summary(findings), markup=False, highlight=False)
     for name, columns in found.personal.items():
         personal(console, name, columns, top=top)
 
 
-def _who(
-    console: Console, nobody: str, listing: Listing, people: dict[str, Any], named: str, top: int
-) -> None:
-    """Those whom a column of the table names, or that there is nobody."""
-    rows = [k for k, yes in enumerate(people[named]) if yes]
+def show_annotators(console: Console, findings: Findings, top: int) -> None:
+    """Who leans, and who sees the items otherwise: each under their own verdict."""
+    from prefpath.diagnose.verdicts import LEANS_LEFT, LEANS_RIGHT, ONE_SIDED, STANDING_OUT
+
+    leans = (LEANS_LEFT, LEANS_RIGHT, ONE_SIDED)
+    people = findings.annotators
+    rows = rows_with(people, leans)
     console.print()
-    console.print(listing(people, rows[:top]) if rows else nobody)
+    console.print(who_leans(people, rows[:top]) if rows else nobody_leans(findings))
+    more(console, len(rows), top, "annotator")
+    rows = rows_with(people, [word for word in STANDING_OUT if word not in leans])
+    console.print()
+    console.print(
+        who_differs(people, rows[:top])
+        if rows
+        else "Nobody sees the items otherwise than the crowd, beyond chance."
+    )
     more(console, len(rows), top, "annotator")
 
 
-def leaderboard(ranking: dict[str, Any], *, top: int, scale: str) -> Any:
+def separate_groups(findings: Findings) -> str:
+    """That groups never met, before any rank."""
+    leaders = ", ".join(f"{board.leader} ({len(board.rows)})" for board in findings.boards[:3])
+    rest = len(findings.boards) - 3
+    return (
+        f"The items fall into {len(findings.boards):,} groups that were never compared with each "
+        "other: one leaderboard each, and no item leads them all. First of each (items): "
+        f"{leaders}{f', and {rest:,} more' if rest > 0 else ''}."
+    )
+
+
+def nobody_leans(findings: Findings) -> str:
+    """Why the table of leans is empty."""
+    if not findings.fitted.votes.position_known.any():
+        return "No vote says what was shown on the left: nobody can be seen to lean."
+    return "Nobody leans to one side beyond chance."
+
+
+def rows_with(people: Columns, words: Sequence[str]) -> list[int]:
+    """Rows of the annotators with one of these verdicts."""
+    return [k for k, verdict in enumerate(people["verdict"]) if verdict in words]
+
+
+def leaderboard(findings: Findings, *, top: int) -> Any:
     """The leaderboard with intervals."""
-    number = _number_format(scale)
+    ranking = findings.ranking
+    number = _number_format(findings.scale)
     grouped = "component" in ranking
+    level = f"{findings.intervals.level:.0%}".replace("%", " %")
     columns = [
         *([("group", "right")] if grouped else []),
         ("rank", "right"),
-        ("95 % ranks", "right"),
+        (f"{level} ranks", "right"),
         ("item", "left"),
         ("score", "right"),
-        ("95 % interval", "right"),
+        (f"{level} interval", "right"),
         ("votes", "right"),
         ("won", "right"),
     ]
@@ -94,47 +127,13 @@ def held_out(fitted: Fitted) -> str:
         errors += f", log-loss {found.error:.4f},"
         alone += f", {common.error:.4f}"
     return (
-        f"{errors} at t = {fitted.t:.4g} (one common ranking: {alone}). Annotators who have a "
-        f"taste of their own there: {deviating:,} of {fitted.votes.n_annotators:,}; a position "
-        f"bias: {leaning:,}."
+        f"{errors} at t = {fitted.t:.4g} (one common ranking: {alone}). What predicts best gives "
+        f"{deviating:,} of {counted(fitted.votes.n_annotators, 'annotator')} a taste of their own "
+        f"and {leaning:,} a lean; who stands out beyond chance follows."
     )
 
 
-def doubts(fitted: Fitted) -> list[str]:
-    """What the reader should know before they trust the chosen time, with what to do."""
-    at_end = fitted.t >= fitted.path.times[-1]
-    if fitted.cross_validation is None:
-        return [_END_WITHOUT_CHOICE] if at_end else []
-    said = [_WORSE_THAN_A_COIN] if _worse_than_a_coin(fitted) else []
-    if at_end and not fitted.chosen_by_hand:
-        said.append(_END_CHOSEN)
-    return said
-
-
-def _worse_than_a_coin(fitted: Fitted) -> bool:
-    found = fitted.held_out
-    assert found is not None
-    if fitted.criterion == "log-loss":
-        return found.error > np.log(2.0)
-    return found.wrong > 0.5
-
-
-_END_WITHOUT_CHOICE = (
-    "That is the end of the path, where everybody who differs is fitted nearly alone: personal "
-    "parts are overstated there. --cv 5 chooses where to stop; --t names a time."
-)
-_WORSE_THAN_A_COIN = (
-    "A coin would predict the held-out votes better (log-loss 0.6931, half of them wrong): these "
-    "votes do not carry this ranking. prefpath check says what is wrong with them; more votes on "
-    "each pair would help."
-)
-_END_CHOSEN = (
-    "The held-out error was still falling at the end of the path, or everybody had entered: the "
-    "best time may lie beyond it. --t-ratio 1000 follows the path further."
-)
-
-
-def who_leans(people: dict[str, Any], rows: Sequence[int]) -> Any:
+def who_leans(people: Columns, rows: Sequence[int]) -> Any:
     """Annotators whose position bias is beyond chance."""
     columns = [
         ("annotator", "left"),
@@ -160,8 +159,8 @@ def who_leans(people: dict[str, Any], rows: Sequence[int]) -> Any:
     return table("Annotators who lean to one side", columns, cells)
 
 
-def who_deviates(people: dict[str, Any], rows: Sequence[int]) -> Any:
-    """Annotators whose taste differs beyond chance."""
+def who_differs(people: Columns, rows: Sequence[int]) -> Any:
+    """Annotators who see the items otherwise than the crowd, beyond chance."""
     columns = [
         ("annotator", "left"),
         ("verdict", "left"),
@@ -181,7 +180,7 @@ def who_deviates(people: dict[str, Any], rows: Sequence[int]) -> Any:
         ]
         for k in rows
     ]
-    return table("Annotators with a taste of their own", columns, cells)
+    return table("Annotators who see the items otherwise", columns, cells)
 
 
 def personal(console: Console, name: str, columns: dict[str, Any], *, top: int) -> None:
@@ -196,16 +195,12 @@ def personal(console: Console, name: str, columns: dict[str, Any], *, top: int) 
     console.print(table(f"The ranking of {name}", names, rows))
 
 
-def summary(people: dict[str, Any]) -> str:
-    """How many annotators got which verdict.
-
-    >>> summary({"verdict": ["leans left", "follows the crowd", "follows the crowd"]})
-    'Verdicts on 3 annotators: follows the crowd 2, leans left 1.'
-    """
-    words, counts = np.unique(np.asarray(people["verdict"]), return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    listed = ", ".join(f"{words[k]} {counts[k]:,}" for k in order)
-    return f"Verdicts on {counted(len(people['verdict']), 'annotator')}: {listed}."
+def summary(findings: Findings) -> str:
+    """How many annotators got which verdict."""
+    found = findings.headline
+    counts = sorted(found.counts.items(), key=lambda item: -item[1])
+    listed = ", ".join(f"{word} {n:,}" for word, n in counts if n)
+    return f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
 
 
 def more(console: Console, n: int, top: int, noun: str) -> None:

@@ -17,6 +17,9 @@ from prefpath.report.journey import Lines
 BLUE, ORANGE, GREEN, GREY = "#2a85c7", "#d55e00", "#009e73", "#8a939e"
 
 _HEIGHT = 300
+_NAMED_LINES = 8
+_LINE_OF_TEXT = 0.055  # of the height of a chart
+_ROOM_FOR_NAMES = 1.6  # times the last time, on a logarithmic axis
 
 
 def charts(data: ReportData) -> dict[str, tuple[Any, str]]:
@@ -48,7 +51,7 @@ def bokeh_script() -> str:
 
 
 def _figure(data: ReportData, name: str, y_label: str, **options: Any) -> Any:
-    """An empty chart over log t with the chosen time, and a marker the slider moves."""
+    """An empty chart over log t with the chosen point, and a marker the slider moves."""
     try:
         from bokeh.models import DataRange1d, FixedTicker, NumeralTickFormatter
         from bokeh.models.annotations import Span
@@ -62,7 +65,7 @@ def _figure(data: ReportData, name: str, y_label: str, **options: Any) -> Any:
         sizing_mode="stretch_width",
         x_axis_type="log",
         x_range=DataRange1d(range_padding=0.02),
-        x_axis_label="t: from social to individuals",
+        x_axis_label="from one ranking for all to everybody alone (t)",
         y_axis_label=y_label,
         tools="",
         toolbar_location=None,
@@ -149,11 +152,44 @@ def _lines(plot: Any, data: ReportData, lines: Lines) -> None:
     drawn = plot.multi_line(
         "xs", "ys", source=source, line_color="colour", line_width="width", line_alpha=0.75
     )
+    _name_the_furthest(plot, data, lines)
     drawn.hover_glyph = drawn.glyph.clone()
     drawn.hover_glyph.line_width = 4
     plot.add_tools(
         HoverTool(renderers=[drawn], tooltips=[("annotator", "@annotator")], line_policy="interp")
     )
+
+
+def _name_the_furthest(plot: Any, data: ReportData, lines: Lines) -> None:
+    """Names at the right ends of the lines that go furthest, as far as they do not collide."""
+    from bokeh.models import ColumnDataSource
+    from bokeh.models.annotations import LabelSet
+
+    if not len(lines.codes):
+        return
+    ends = lines.values[-1]
+    spread = float(np.ptp(lines.values)) or 1.0
+    kept: list[int] = []
+    for k in np.argsort(-np.abs(ends), kind="stable")[: 3 * _NAMED_LINES].tolist():
+        if all(abs(ends[k] - ends[other]) > _LINE_OF_TEXT * spread for other in kept):
+            kept.append(k)
+    kept = kept[:_NAMED_LINES]
+    names = [str(name) for name in data.votes.annotators[lines.codes[kept]]]
+    source = ColumnDataSource(
+        {
+            "x": [float(data.journey.times[-1])] * len(kept),
+            "y": ends[kept].tolist(),
+            "name": [name if len(name) <= 14 else name[:13] + "…" for name in names],
+        }
+    )
+    plot.add_layout(
+        LabelSet(
+            x="x", y="y", text="name", source=source, name="line-names", x_offset=4, y_offset=-6,
+            text_font_size="11px", text_color=GREY,
+        )
+    )  # fmt: skip
+    plot.x_range.end = float(data.journey.times[-1]) * _ROOM_FOR_NAMES
+    plot.x_range.start = float(data.journey.times[0])
 
 
 def _describe(data: ReportData, kind: str) -> str:
@@ -162,7 +198,7 @@ def _describe(data: ReportData, kind: str) -> str:
     what = "a deviation" if kind == "deviation" else "a position bias"
     return (
         f"Line chart over t. {plural(int(n[journey.chosen]), 'annotator')} have {what} at the "
-        f"chosen time and {int(n[-1]):,} at the end of the path. The same figures are in the "
+        f"chosen point and {int(n[-1]):,} at the end of the path. The same figures are in the "
         "table of annotators."
     )
 
@@ -175,6 +211,6 @@ def _describe_error(data: ReportData) -> str:
         write(journey.error[k], 1) for k in (0, journey.chosen, len(journey.times) - 1)
     )
     return (
-        f"Line chart of the held-out error over t: {first} at the social end, {chosen} at the "
-        f"chosen time, {last} at the individual end."
+        f"Line chart of the held-out error over t: {first} with one ranking for all, {chosen} at "
+        f"the chosen point, {last} with everybody alone."
     )

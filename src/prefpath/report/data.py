@@ -8,20 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from prefpath.diagnose import diagnose
-from prefpath.diagnose.verdicts import UNREMARKABLE
-from prefpath.fitted import Fitted, HasFitted, as_fitted
-from prefpath.inference import IntervalSettings, Method, leaderboard_columns
+from prefpath.findings import Findings
+from prefpath.fitted import Fitted
 from prefpath.model.design import Ints
 from prefpath.report.journey import Journey, gather_journey
 from prefpath.report.personal import Personal, gather_personal
-from prefpath.trust import TrustPanel, trust_panel
+from prefpath.trust import TrustPanel
 from prefpath.votes import Votes
 from prefpath.votes.encode import Labels
 
 Columns = Mapping[str, Any]
-
-"""Verdicts that single nobody out."""
 
 
 @dataclass(frozen=True)
@@ -43,26 +39,25 @@ class Limits:
     items: int = 1000
     annotators: int = 500
     lines: int = 60
-    cells: int = 25
+    cells: int = 20
 
 
 @dataclass(frozen=True)
-class Certainty:
-    """How sure the page is to be.
+class Heading:
+    """What the page says of itself.
 
     Attributes
     ----------
-    interval : {"sandwich", "bootstrap"} or None
-        As in `PreferenceModel.ranking`.
-    level : float
-        How often an interval is to hold the true score.
-    q : float
-        Share of the annotators singled out that may be singled out by chance.
+    title : str
+    date : str
+        When it was written.
+    source : str or None
+        Name of the file of votes, without the folders of the machine it was on.
     """
 
-    interval: Method | None = "sandwich"
-    level: float = 0.95
-    q: float = 0.1
+    title: str
+    date: str
+    source: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,34 +66,50 @@ class ReportData:
 
     Attributes
     ----------
-    ranking, annotators : mapping of columns
-        Complete; `limits` says how many rows are shown.
+    findings : Findings
+        Leaderboard, annotators, trust: complete; `limits` says how many rows are shown.
+    names : mapping
+        What to show for an item instead of its label.
     item_codes, annotator_codes : array
         Position of the shown rows' labels in the votes.
     journey : Journey
         The fit at every position of the slider.
     personal : Personal
         Rankings of the shown annotators beside the common one.
-    trust : TrustPanel
-    settings : mapping
-        What the fit was asked for.
     """
 
-    fitted: Fitted
-    ranking: Columns
-    annotators: Columns
+    heading: Heading
+    findings: Findings
+    names: Mapping[str, str]
     item_codes: Ints
     annotator_codes: Ints
     journey: Journey
     personal: Personal
-    trust: TrustPanel
-    settings: Columns
     limits: Limits
-    certainty: Certainty
+
+    @property
+    def fitted(self) -> Fitted:
+        return self.findings.fitted
 
     @property
     def votes(self) -> Votes:
         return self.fitted.votes
+
+    @property
+    def ranking(self) -> Columns:
+        return self.findings.ranking
+
+    @property
+    def annotators(self) -> Columns:
+        return self.findings.annotators
+
+    @property
+    def trust(self) -> TrustPanel:
+        return self.findings.trust
+
+    @property
+    def level(self) -> float:
+        return self.findings.intervals.level
 
     @property
     def n_items_shown(self) -> int:
@@ -108,40 +119,30 @@ class ReportData:
     def n_annotators_shown(self) -> int:
         return len(self.annotator_codes)
 
+    def name(self, item: Any) -> str:
+        """What the page calls an item."""
+        return self.names.get(str(item), str(item))
 
-def gather(model: Fitted | HasFitted, limits: Limits, certainty: Certainty) -> ReportData:
-    """Ask inference, diagnosis and the trust panel for everything the page shows of a fit."""
-    fitted = as_fitted(model)
-    votes = fitted.votes
-    ranking = leaderboard_columns(fitted, IntervalSettings(certainty.interval, certainty.level))
-    annotators = _standing_out_first(diagnose(fitted, q=certainty.q).columns())
-    item_codes = _codes(votes.items, ranking["item"][: limits.items])
-    annotator_codes = _codes(votes.annotators, annotators["annotator"][: limits.annotators])
+
+def gather(
+    findings: Findings, limits: Limits, heading: Heading, names: Mapping[str, str]
+) -> ReportData:
+    """What the page needs beside the findings: the slider's times, personal rankings, codes."""
+    votes = findings.fitted.votes
+    item_codes = _codes(votes.items, findings.ranking["item"][: limits.items])
+    annotator_codes = _codes(
+        votes.annotators, findings.annotators["annotator"][: limits.annotators]
+    )
     return ReportData(
-        fitted=fitted,
-        ranking=ranking,
-        annotators=annotators,
+        heading=heading,
+        findings=findings,
+        names=names,
         item_codes=item_codes,
         annotator_codes=annotator_codes,
-        journey=gather_journey(fitted, item_codes, annotator_codes, limits.lines),
-        personal=gather_personal(fitted, annotator_codes),
-        trust=trust_panel(votes),
-        settings=fitted.settings,
+        journey=gather_journey(findings.fitted, item_codes, annotator_codes, limits.lines),
+        personal=gather_personal(findings.fitted, annotator_codes),
         limits=limits,
-        certainty=certainty,
     )
-
-
-def _standing_out_first(columns: Columns) -> Columns:
-    """Annotators with a verdict of note, or on the path at the chosen time, before all others."""
-    calm = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
-    for effect in ("deviation", "position_bias"):
-        calm &= np.asarray(columns[effect]) == 0
-    order = np.argsort(calm, kind="stable")
-    return {
-        name: values[order] if isinstance(values, np.ndarray) else [values[k] for k in order]
-        for name, values in columns.items()
-    }
 
 
 def _codes(labels: Labels, wanted: Any) -> Ints:

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from prefpath.plots.tally import pair_tables
 from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
-from prefpath.report.format import count, percent
+from prefpath.report.format import count
 
-_PEOPLE_SHOWN = 16
+_PEOPLE_SHOWN = 12
+_VOTES_FOR_FULL_COLOUR = 20.0
+_FEW_VOTES = 5
 
 
 def battle_maps(data: ReportData) -> str:
     """Share of votes the row's item won against the column's, and how many there were."""
     codes = data.item_codes[: data.limits.cells]
     share, battles = pair_tables(data.votes, codes)
-    names = [str(name) for name in data.votes.items[codes]]
+    names = [data.name(name) for name in data.votes.items[codes]]
     most = float(battles.max()) or 1.0
     wins = [
-        [_cell(percent(share[i, j]), 2.0 * share[i, j] - 1.0) if battles[i, j] else _EMPTY
+        [_share_cell(share[i, j], battles[i, j]) if battles[i, j] else _EMPTY
          for j in range(len(codes))]
         for i in range(len(codes))
     ]  # fmt: skip
@@ -29,7 +31,7 @@ def battle_maps(data: ReportData) -> str:
         for i in range(len(codes))
     ]  # fmt: skip
     return _map(
-        "wins", "Share of votes won: the row’s item against the column’s", names, names, wins
+        "wins", "Percent of votes won: the row’s item against the column’s", names, names, wins
     ) + _map("battles", "Number of votes on each pair", names, names, counts)
 
 
@@ -40,7 +42,7 @@ def personal_map(data: ReportData) -> str:
     if not who:
         return ""
     codes = data.item_codes[: data.limits.cells]
-    names = [str(name) for name in data.votes.items[codes]]
+    names = [data.name(name) for name in data.votes.items[codes]]
     people = [str(name) for name in data.votes.annotators[who]]
     rows = [
         [_cell(str(personal.common_rank[i]), 0.0),
@@ -64,6 +66,17 @@ def _cell(shown: str, heat: float) -> str:
     """A cell whose colour goes from orange (-1) over none (0) to blue (1)."""
     side = "up" if heat > 0 else "down"
     return f'<td class="{side}" style="--heat:{min(abs(heat), 1.0):.2f}">{text(shown)}</td>'
+
+
+def _share_cell(share: float, battles: float) -> str:
+    """A share of votes; the fewer votes it rests on, the paler it is."""
+    sure = min(1.0, battles / _VOTES_FOR_FULL_COLOUR)
+    heat, side = sure * abs(2.0 * share - 1.0), "up" if share > 0.5 else "down"
+    few = " few" if battles < _FEW_VOTES else ""
+    return (
+        f'<td class="{side}{few}" style="--heat:{heat:.2f}" title="of {count(battles)} votes">'
+        f"{text(round(100 * share))}</td>"
+    )
 
 
 def _shift(common: int, own: int, n_items: int) -> str:

@@ -33,8 +33,9 @@ _NAVIGATION = (
 )
 
 
-def render(data: ReportData, title: str) -> str:
+def render(data: ReportData) -> str:
     """The whole page."""
+    title = data.heading.title
     figures = charts(data)
     frames = {name: _chart_frame(name, words) for name, (_, words) in figures.items()}
     scripts = (bokeh_script(), _asset("report.js"))
@@ -53,7 +54,7 @@ def render(data: ReportData, title: str) -> str:
 <body>
 <header><h1>{text(title)}</h1><p class="summary">{summary(data)}</p></header>
 <main>
-{answer_cards(answers(data))}
+{answer_cards(data, answers(data))}
 <nav aria-label="Sections">{links}</nav>
 {journey_section()}
 <div class="ride">
@@ -66,7 +67,8 @@ def render(data: ReportData, title: str) -> str:
 {trust_section(data)}
 {method_section(data)}
 </main>
-<footer><p>Made by prefpath. This file is complete: it needs no network.</p></footer>
+<footer><p>Made by prefpath on {text(data.heading.date)}. This file is complete: it needs no
+network.</p></footer>
 {_json("report-data", payload(data))}
 {_json("report-charts", chart_items(figures))}
 {"".join(f"<script>{script}</script>" for script in scripts)}

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from prefpath.model.design import Floats, Ints
+from prefpath.pairs import pool_votes
 from prefpath.report.data import ReportData
 from prefpath.report.evidence import evidence, reason
 from prefpath.report.format import number
 from prefpath.report.personal import Move
 from prefpath.report.tables import score_span
+
+_ITEMS_WITH_DETAILS, _OPPONENTS = 200, 8
 
 
 def payload(data: ReportData) -> dict[str, Any]:
@@ -24,6 +27,7 @@ def payload(data: ReportData) -> dict[str, Any]:
         "span": score_span(data),
         "scores": _rounded(journey.scores),
         "group": data.fitted.component[data.item_codes],
+        "groups": data.fitted.n_components,
         "error": None if journey.error is None else _rounded(journey.error),
         "deviating": journey.deviation.n_active,
         "leaning": journey.position_bias.n_active,
@@ -31,8 +35,24 @@ def payload(data: ReportData) -> dict[str, Any]:
         "deviation": _rounded(journey.deviation.shown),
         "bias": _rounded(journey.position_bias.shown),
         "top": _labels(data, data.personal.common_top()),
+        "met": _met(data),
         "people": [_person(data, row, code) for row, code in enumerate(data.annotator_codes)],
     }
+
+
+def _met(data: ReportData) -> list[list[list[Any]]]:
+    """Whom each of the first items met most often: name, votes won and votes in all."""
+    counts = pool_votes(data.votes)
+    first, second = counts.first, counts.second
+    met = []
+    for code in data.item_codes[:_ITEMS_WITH_DETAILS]:
+        here = np.flatnonzero((first == code) | (second == code))
+        here = here[np.argsort(-counts.weight[here], kind="stable")][:_OPPONENTS]
+        other = np.where(first[here] == code, second[here], first[here])
+        won = np.where(first[here] == code, counts.wins[here], counts.losses[here])
+        names = _labels(data, other)
+        met.append([list(row) for row in zip(names, won, counts.weight[here], strict=True)])
+    return met
 
 
 def _person(data: ReportData, row: int, code: int) -> dict[str, Any]:
@@ -49,11 +69,11 @@ def _person(data: ReportData, row: int, code: int) -> dict[str, Any]:
 
 
 def _labels(data: ReportData, items: Ints) -> list[str]:
-    return [str(label) for label in data.votes.items[items]]
+    return [data.name(label) for label in data.votes.items[items]]
 
 
 def _moves(data: ReportData, moves: list[Move]) -> list[list[Any]]:
-    return [[str(data.votes.items[m.item]), m.common_rank, m.own_rank] for m in moves]
+    return [[data.name(data.votes.items[m.item]), m.common_rank, m.own_rank] for m in moves]
 
 
 def _rounded(values: Floats) -> list[Any]:

@@ -4,53 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prefpath.leaderboard import interval_meaning
 from prefpath.report.data import ReportData
 from prefpath.report.downloads import download_link
 from prefpath.report.escape import text
 from prefpath.report.format import number, percent, plural
 from prefpath.report.heatmaps import battle_maps, personal_map
+from prefpath.report.lead import lead_chart
+from prefpath.report.pairs import pair_table
 from prefpath.report.tables import annotator_table, leaderboard_table
 from prefpath.report.words import Answer
 
 
-def answer_cards(found: tuple[Answer, ...]) -> str:
-    """The three answers the page opens with."""
-    cards = "".join(
-        f'<article class="card {answer.mood}"><h2>{text(answer.question)}</h2>'
-        f'<p class="short">{answer.short}</p>'
-        + "".join(f"<p>{sentence}</p>" for sentence in answer.sentences)
-        + "</article>"
-        for answer in found
+def answer_cards(data: ReportData, found: tuple[Answer, ...]) -> str:
+    """The answers the page opens with, the first with its picture; what to know before them."""
+    warned = "".join(f"<p>{text(sentence)}</p>" for sentence in data.findings.cautions)
+    banner = f'<aside class="caution" role="note">{warned}</aside>' if warned else ""
+    first, *others = found
+    cards = "".join(_card(answer) for answer in others)
+    return (
+        f'{banner}<section class="answers" aria-label="The answer in words">'
+        f'{_card(first, lead_chart(data))}<div class="stack">{cards}</div></section>'
     )
-    return f'<section class="answers" aria-label="The answer in words">{cards}</section>'
+
+
+def _card(answer: Answer, picture: str = "") -> str:
+    sentences = "".join(f"<p>{sentence}</p>" for sentence in answer.sentences)
+    return (
+        f'<article class="card {answer.mood}"><h2>{text(answer.question)}</h2>'
+        f'<p class="short">{answer.short}</p>{sentences}{picture}</article>'
+    )
 
 
 def journey_section() -> str:
     """What the slider is; it stays in view over the sections it moves."""
     return """
 <section id="journey" aria-labelledby="journey-title">
-<h2 id="journey-title">From social to individuals</h2>
+<h2 id="journey-title">From one ranking for all to everybody alone</h2>
 <p>On the left of the slider everybody shares one ranking. Moving right, annotators whose votes
-the common ranking explains badly get a ranking or a lean of their own, the most different
-first.</p></section>"""
+the common ranking explains badly get a taste or a lean of their own, the most different first.
+The mark is the point at which votes that were held out are predicted best; everything on this page
+is said at that point.</p></section>"""
 
 
 def board_section(data: ReportData, charts: Mapping[str, str]) -> str:
-    """What the slider moves: leaderboard, active annotators, error curve."""
+    """What the slider moves: leaderboard, who differs there, error curve."""
     aside = """
-<div class="panel"><h3>Who has popped up</h3>
-<p id="active-count" aria-live="polite"></p><ul id="active" class="chips"></ul></div>"""
+<div class="panel"><h3>Who differs at the slider’s point</h3>
+<p id="active-count" aria-live="polite"></p><ul id="active" class="chips"></ul>
+<p class="note">The path takes in whoever improves predictions. A verdict (below) needs more:
+evidence beyond chance.</p></div>"""
     if "error-curve" in charts:
         aside += f'<div class="panel"><h3>Error on held-out votes</h3>{charts["error-curve"]}</div>'
+    notes = text(data.findings.meaning_of_intervals or "")
+    if notes:
+        notes += " They hold at the chosen point and are hidden elsewhere."
+    notes += " " + text(data.findings.meaning_of_scores or "")
     return f"""
-<section id="board" class="columns" aria-label="Leaderboard, active annotators and error">
-<div class="panel"><div class="bar"><h3>Leaderboard</h3>
+<section id="board" aria-label="Leaderboard, who differs, and error">
+<div class="panel"><div class="bar"><h3>{_board_title(data)}</h3>
 {search_box("leaderboard", "Search items")}</div>
 {leaderboard_table(data)}
 {table_foot("leaderboard", data.n_items_shown, len(data.ranking["item"]), "item")}
-<p class="note">{_interval_note(data)}{download_link("ranking", data.ranking, "item")}</p>
-</div><div class="aside">{aside}</div></section>"""
+<p class="note">{notes} {download_link("ranking", data.ranking, "item")}</p>
+</div><div class="pair">{aside}</div></section>"""
+
+
+def _board_title(data: ReportData) -> str:
+    n = len(data.findings.boards)
+    return "Leaderboard" if n == 1 else f"{n:,} leaderboards: one for each group of items"
 
 
 def slider(data: ReportData) -> str:
@@ -58,25 +79,18 @@ def slider(data: ReportData) -> str:
     journey = data.journey
     last = len(journey.times) - 1
     place = 100 * journey.chosen / max(last, 1)
-    why = "chosen by cross-validation" if journey.error is not None else "chosen"
+    why = "the chosen point" + (", by cross-validation" if journey.error is not None else "")
     return f"""
 <div class="slider">
-<div class="ends"><label for="time">Social</label>
-<span class="middle"><output id="now" for="time">t = {number(journey.times[journey.chosen])},
-{why}</output>
-<button type="button" id="back" data-why="{why}" hidden>Back to chosen</button></span>
-<span>Individuals</span></div>
+<div class="ends"><label for="time">One ranking for all</label>
+<span class="middle"><output id="now" for="time" title="t: time on the path, from one
+ ranking for all to everybody alone">{why} (t = {number(journey.times[journey.chosen])})</output>
+<button type="button" id="back" data-why="{why}" hidden>Back to the chosen point</button></span>
+<span>Everybody alone</span></div>
 <div class="range"><input type="range" id="time" min="0" max="{last}" step="1"
- value="{journey.chosen}" aria-label="Time on the path, from social to individuals">
+ value="{journey.chosen}"
+ aria-label="Point on the path, from one ranking for all to everybody alone">
 <i class="mark" style="--place:{place:.2f}" aria-hidden="true"></i></div></div>"""
-
-
-def _interval_note(data: ReportData) -> str:
-    if "score_low" not in data.ranking:
-        return ""
-    n_deviating = data.fitted.active_count[0]
-    meaning = text(interval_meaning(data.votes.n_annotators, n_deviating))
-    return f"{meaning} They hold at the chosen time and are hidden at others. "
 
 
 def search_box(table: str, words: str) -> str:
@@ -104,9 +118,9 @@ def annotator_section(data: ReportData) -> str:
 <div class="bar"><h2 id="people-title">Annotators</h2>
 {search_box("annotators", "Search annotators")}</div>
 <p>Those who stand out come first. Of the annotators a verdict singles out, about
-{percent(data.certainty.q)} may be so by chance (false-discovery rate). Open a name for the evidence
+{percent(data.findings.q)} may be so by chance (false-discovery rate). Open a name for the evidence
 and for that annotator’s own ranking. The first column follows the slider:
-◆ own taste, ◀ leans left, ▶ leans right; all other figures hold at the chosen time.</p>
+◆ own taste, ◀ leans left, ▶ leans right; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, "annotator")}
 <p class="note">{download_link("annotators", data.annotators, "annotator")}</p></section>"""
@@ -124,15 +138,16 @@ def path_section(data: ReportData, charts: Mapping[str, str]) -> str:
     panels = "".join(
         f'<div class="panel"><h3>{words}</h3>{charts[name]}</div>'
         for name, words in (
-            ("deviation-paths", "Own taste"),
-            ("bias-paths", "Leaning to a side"),
+            ("deviation-paths", "Taste: how far from the common ranking"),
+            ("bias-paths", "Lean: to the left above zero, to the right below"),
         )
         if name in charts
     )
     return f"""
 <section id="paths" aria-labelledby="paths-title"><h2 id="paths-title">Paths</h2>
 <p>Each line is an annotator, and leaves zero when the common ranking no longer explains their
-votes. Orange: not zero at the chosen time (dashed); the blue line is the slider.{bands}</p>
+votes. Orange: not zero at the chosen point (dashed); the blue line is the slider. The furthest are
+named.{bands}</p>
 <div class="pair">{panels}</div></section>"""
 
 
@@ -142,5 +157,7 @@ def map_section(data: ReportData) -> str:
     first = "" if n == data.votes.n_items else f" The first {n} of {data.votes.n_items:,} items."
     return f"""
 <section id="maps" aria-labelledby="maps-title"><h2 id="maps-title">Who beats whom</h2>
-<p>Blue is further up or more wins, orange further down or fewer.{first}</p>
+<p>Expected shares of votes between the first items, with intervals; then what was seen. Blue is
+further up or more wins, orange further down or fewer; the paler, the fewer votes.{first}</p>
+{pair_table(data)}
 <div class="maps">{personal_map(data)}{battle_maps(data)}</div></section>"""

@@ -36,6 +36,7 @@ class Heading:
     sort: str = "number"
     minor: bool = False
     help: str = ""
+    extra: str = ""  # safe HTML under the words
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def sortable_table(
 def _heading(heading: Heading) -> str:
     css = f"{heading.sort}{' minor' if heading.minor else ''}"
     if heading.sort == "none":
-        return f'<th scope="col" class="{css}">{text(heading.words)}</th>'
+        return f'<th scope="col" class="{css}">{text(heading.words)}{heading.extra}</th>'
     hint = f' title="{text(heading.help)}"' if heading.help else ""
     return (
         f'<th scope="col" class="{css}" aria-sort="none">'
@@ -88,12 +89,13 @@ _ROW_HEADING = 1  # rank or sign first, then the label that names the row
 
 
 def leaderboard_table(data: ReportData) -> str:
-    """Items from best to worst, with intervals where there are any."""
+    """Items from best to worst, group by group, with intervals where there are any."""
+    span = score_span(data)
     headings = [
         Heading("Rank"),
         Heading("Item", "text"),
-        Heading("Score and interval", "none"),
-        Heading("Score"),
+        Heading("Score and interval", "none", extra=axis(span)),
+        Heading("Score", minor=True),
     ]
     optional = [
         (heading, name, write)
@@ -101,12 +103,11 @@ def leaderboard_table(data: ReportData) -> str:
         if name in data.ranking
     ]
     if "score_low" in data.ranking:
-        level = percent(data.certainty.level)
+        level = percent(data.level)
         headings.append(Heading(f"{level} interval", "none", minor=True))
     headings += [heading for heading, _, _ in optional]
-    span = score_span(data)
     rows = [_leaderboard_row(data, k, span, optional) for k in range(data.n_items_shown)]
-    return sortable_table("leaderboard", "Leaderboard at the time of the slider", headings, rows)
+    return sortable_table("leaderboard", "Leaderboard at the slider's point", headings, rows)
 
 
 _LEADERBOARD_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
@@ -132,8 +133,8 @@ def _leaderboard_row(
     low, high = (_at(ranking, name, k) for name in ("score_low", "score_high"))
     row = [
         Cell(f'<span class="rank">{ranking["rank"][k]}</span>{_rank_interval(ranking, k)}', k),
-        Cell(label(ranking["item"][k]), ranking["item"][k]),
-        Cell(_track(score, low, high, span), css="plot"),
+        Cell(_item_cell(data, k, low, high), data.name(ranking["item"][k])),
+        Cell(track(score, low, high, span), css="plot"),
         Cell(fixed(score), float(score), "score"),
     ]
     if "score_low" in ranking:
@@ -142,6 +143,22 @@ def _leaderboard_row(
         value = ranking[name][k]
         row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
     return row
+
+
+def _item_cell(data: ReportData, k: int, low: Any, high: Any) -> str:
+    """The item's name on one line; on a phone, what its hidden columns say is under it."""
+    ranking = data.ranking
+    shown = data.name(ranking["item"][k])
+    within = f" ({_interval(low, high)})" if "score_low" in ranking else ""
+    won = percent(ranking["win_rate"][k]) if known(ranking["win_rate"][k]) else "–"
+    small = (
+        f'<span class="interval"><span>{fixed(ranking["score"][k])}{within}</span></span> · '
+        f"{count(ranking['votes'][k])} votes · won {won}"
+    )
+    return (
+        f'<button type="button" class="open item" aria-expanded="false" title="{text(shown)}">'
+        f'{label(shown)}</button><small class="phone">{small}</small>'
+    )
 
 
 def _rank_interval(ranking: Columns, k: int) -> str:
@@ -157,21 +174,46 @@ def _interval(low: Any, high: Any) -> str:
     return f"{fixed(low)} to {fixed(high)}"
 
 
-def _track(score: float, low: Any, high: Any, span: tuple[float, float]) -> str:
+def track(score: float, low: Any, high: Any, span: tuple[float, float]) -> str:
     """A dot on a line, with its interval; the script moves it with the slider."""
-
-    def place(value: float) -> float:
-        return round(100 * (value - span[0]) / (span[1] - span[0]), 2)
-
     whisker = ""
     if known(low) and known(high):
-        left, right = place(low), place(high)
+        left, right = _place(low, span), _place(high, span)
         whisker = f'<i class="whisker" style="left:{left}%;width:{round(right - left, 2)}%"></i>'
-    zero = f'<i class="zero" style="left:{place(0.0)}%"></i>' if span[0] < 0 < span[1] else ""
+    zero = (
+        f'<i class="zero" style="left:{_place(0.0, span)}%"></i>' if span[0] < 0 < span[1] else ""
+    )
     return (
         f'<span class="track" aria-hidden="true">{zero}{whisker}'
-        f'<i class="dot" style="left:{place(score)}%"></i></span>'
+        f'<i class="dot" style="left:{_place(score, span)}%"></i></span>'
     )
+
+
+def axis(span: tuple[float, float]) -> str:
+    """Round numbers under the tracks, so that a place on them can be read."""
+    marks = "".join(
+        f'<i style="left:{_place(value, span)}%">{text(f"{value:g}".replace("-", "−"))}</i>'
+        for value in round_numbers(span)
+    )
+    return f'<span class="axis" aria-hidden="true">{marks}</span>'
+
+
+def round_numbers(span: tuple[float, float]) -> list[float]:
+    """Three to six multiples of 1, 2 or 5 times a power of ten within the span.
+
+    >>> round_numbers((-1.3, 2.2))
+    [-1.0, 0.0, 1.0, 2.0]
+    """
+    width = span[1] - span[0]
+    power = 10.0 ** np.floor(np.log10(width / 3.0))
+    step = next((k * power for k in (5.0, 2.0) if width / (k * power) >= 3.0), power)
+    first = int(np.ceil(span[0] / step))
+    last = int(np.floor(span[1] / step))
+    return [round(k * step, 10) for k in range(first, last + 1)]
+
+
+def _place(value: float, span: tuple[float, float]) -> float:
+    return round(100 * (value - span[0]) / (span[1] - span[0]), 2)
 
 
 def score_span(data: ReportData) -> tuple[float, float]:
@@ -197,7 +239,7 @@ def annotator_table(data: ReportData) -> str:
     """Annotators, those singled out first; the script opens their details."""
     columns = [column for column in _ANNOTATOR_COLUMNS if _any_known(data, column[1])]
     has_sides = bool(data.votes.position_known.any())
-    headings = [Heading("Now", "none"), Heading("Annotator", "text"), Heading("Verdict", "text")]
+    headings = [Heading("", "none"), Heading("Annotator", "text"), Heading("Verdict", "text")]
     if has_sides:
         headings.append(Heading("Left : right clicks", minor=True, help="sorted by share of left"))
     headings += [heading for heading, _, _ in columns]
@@ -218,12 +260,21 @@ _ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
         percent,
     ),
     (
-        Heading("Unlike crowd", help="share of pairs of items ranked unlike the crowd"),
+        Heading(
+            "Ranks otherwise",
+            minor=True,
+            help="share of the pairs of items this annotator ranks the other way round",
+        ),
         "kendall_distance",
         percent,
     ),
     (
-        Heading("Enters at t", minor=True, help="taste on the path: the earlier, the further off"),
+        Heading(
+            "Own taste from",
+            minor=True,
+            help="point on the path (t) from which the annotator has a taste of their own: the "
+            "earlier, the further from the crowd",
+        ),
         "deviation_entered",
         number,
     ),

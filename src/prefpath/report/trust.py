@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from prefpath.report.data import ReportData
@@ -51,7 +52,7 @@ def method_section(data: ReportData) -> str:
         ("Chosen time", number(data.fitted.t, 6)),
         ("Chosen by", _chosen_by(data)),
         ("Intervals", _intervals(data)),
-        ("False-discovery rate", percent(data.certainty.q)),
+        ("False-discovery rate", percent(data.findings.q)),
     ]
     return f"""
 <section id="method" aria-labelledby="method-title"><h2 id="method-title">How it was computed</h2>
@@ -61,7 +62,7 @@ time is chosen on votes held out.</p>
 <div class="facts">
 {_facts("Votes", _data_facts(data))}
 {_facts("Path", solved)}
-{_facts("Settings", ((key, _setting(value)) for key, value in data.settings.items()))}
+{_facts("Settings", ((key, _setting(value)) for key, value in data.fitted.settings.items()))}
 {_facts("Versions", _versions())}
 </div></section>"""
 
@@ -72,15 +73,15 @@ def _chosen_by(data: ReportData) -> str:
         return "no cross-validation"
     if data.fitted.chosen_by_hand:
         return "hand (stop_at)"
-    rule = data.settings.get("rule", "best")
+    rule = data.fitted.settings.get("rule", "best")
     return f"{cv.errors.shape[0]}-fold cross-validation, {cv.criterion}, rule: {rule}"
 
 
 def _intervals(data: ReportData) -> str:
-    certainty = data.certainty
-    if certainty.interval is None:
+    how = data.findings.intervals
+    if how.method is None:
         return "not computed"
-    return f"{percent(certainty.level)}, clustered by annotator ({certainty.interval})"
+    return f"{percent(how.level)}, {how.method}. {data.findings.meaning_of_intervals or ''}"
 
 
 def _data_facts(data: ReportData) -> list[tuple[str, str]]:
@@ -93,7 +94,13 @@ def _data_facts(data: ReportData) -> list[tuple[str, str]]:
         ("Ties", count(int(votes.count[votes.choice == 0].sum()))),
         ("Total weight", number(votes.total_weight, 6)),
     ]
-    facts += [(str(key).replace("_", " "), _setting(value)) for key, value in votes.origin.items()]
+    facts += [
+        (str(key).replace("_", " "), _setting(value))
+        for key, value in votes.origin.items()
+        if key != "source"  # it names folders of the machine the file was on
+    ]
+    if data.heading.source is not None:
+        facts.insert(0, ("File", data.heading.source))
     return facts
 
 
@@ -103,6 +110,8 @@ def _setting(value: Any) -> str:
     if shape:
         return f"{type(value).__name__} of shape {tuple(shape)}"
     written = str(value)
+    if Path(written).is_absolute():  # a file's name is enough; folders are nobody's business
+        written = Path(written).name
     return written if len(written) <= 120 else written[:117] + "..."
 
 
@@ -124,9 +133,12 @@ def _facts(title: str, facts: Iterable[tuple[str, str]]) -> str:
 def summary(data: ReportData) -> str:
     """One line under the title."""
     votes = data.votes
-    parts = (
+    parts = [
         plural(votes.n_votes, "vote"),
         plural(votes.n_annotators, "annotator"),
         plural(votes.n_items, "item"),
-    )
-    return " · ".join(parts)
+        *([data.heading.source] if data.heading.source else []),
+        data.heading.date,
+        f"prefpath {dict(_versions())['prefpath']}",
+    ]
+    return " · ".join(text(part) for part in parts)

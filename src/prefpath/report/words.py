@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.diagnose.verdicts import FOLLOWS, INCONCLUSIVE, TOO_FEW, UNREMARKABLE, VERDICTS
+from prefpath.diagnose.verdicts import FOLLOWS, INCONCLUSIVE, TOO_FEW, VERDICTS
+from prefpath.findings import Board
 from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
@@ -31,64 +32,73 @@ def answers(data: ReportData) -> tuple[Answer, ...]:
 
 
 def _who_leads(data: ReportData) -> Answer:
-    items = data.ranking["item"]
-    leader = label(items[0])
-    sentences = [_rank_certainty(data)]
-    group = _largest_group(data)
-    if len(group) > 1:
-        sentences.append(_against_runner_up(data))
-    if data.fitted.n_components > 1:
-        n_groups = data.fitted.n_components
+    boards = data.findings.boards
+    if len(boards) > 1:
+        return _who_leads_each(data, boards)
+    sentences = (_rank_certainty(data, boards[0]), _against_runner_up(data, boards[0]))
+    return Answer(
+        "Who leads?", label(data.name(boards[0].leader)), tuple(s for s in sentences if s)
+    )
+
+
+def _who_leads_each(data: ReportData, boards: tuple[Board, ...]) -> Answer:
+    """Groups that never met have a leader each; none of them leads the others."""
+    sentences = [
+        "No item of one group was ever compared with one of another, directly or through others: "
+        "scores and ranks hold within a group only, and no item leads them all."
+    ]
+    for board in boards[:_NAMES_SHOWN]:
+        size = plural(len(board.rows), "item")
         sentences.append(
-            f"The items fall into {n_groups} groups never compared with each other: this is the "
-            "leader of the largest group only."
+            f"Group {board.number} ({size}): {label(data.name(board.leader))}. "
+            + _rank_certainty(data, board)
         )
-    return Answer("Who leads?", leader, tuple(s for s in sentences if s))
+    if len(boards) > _NAMES_SHOWN:
+        sentences.append(f"And {len(boards) - _NAMES_SHOWN:,} more groups.")
+    return Answer("Who leads?", f"{len(boards):,} separate groups", tuple(sentences), "care")
 
 
-def _largest_group(data: ReportData) -> np.ndarray:
-    """Rows of the ranking that are on one scale with the leader."""
-    component = data.ranking.get("component")
-    n_items = len(data.ranking["item"])
-    return np.arange(n_items) if component is None else np.flatnonzero(component == component[0])
-
-
-def _rank_certainty(data: ReportData) -> str:
-    low, high = data.ranking.get("rank_low"), data.ranking.get("rank_high")
-    if low is None or high is None or not (known(low[0]) and known(high[0])):
+def _rank_certainty(data: ReportData, board: Board) -> str:
+    if board.rivals is None or len(board.rows) == 1:
         return ""
-    if int(high[0]) == 1:
-        level = percent(data.certainty.level)
-        return f"The lead is clear: no other item can be first, at {level} confidence."
-    rows = _largest_group(data)
-    rivals = [row for row in rows[1:] if int(low[row]) == 1]
-    named = _names([data.ranking["item"][row] for row in rivals])
-    shares = f" with {named}" if rivals else ""
-    return f"The lead is not certain: it may share the first place{shares} (rank 1 to {high[0]})."
-
-
-def _against_runner_up(data: ReportData) -> str:
-    first, second = _largest_group(data)[:2]
-    score = data.ranking["score"]
-    probability = float(data.fitted.loss.probability(score[first] - score[second]))
+    if board.certain:
+        return (
+            f"The lead is clear: no other item can be first, at {percent(data.level)} confidence."
+        )
+    named = _names([data.name(item) for item in board.rivals])
+    shares = f" with {named}" if board.rivals else ""
     return (
-        f"Against the runner-up, {label(data.ranking['item'][second])}, it is expected to win "
-        f"{percent(probability)} of the votes."
+        f"The lead is not certain: it may share the first place{shares} "
+        f"(rank 1 to {board.last_rank})."
+    )
+
+
+def _against_runner_up(data: ReportData, board: Board) -> str:
+    if len(board.rows) < 2:
+        return ""
+    second = data.ranking["item"][board.rows[1]]
+    found = data.findings.win_probability(board.leader, second)
+    within = ""
+    if known(found["low"]) and known(found["high"]):
+        within = f" ({percent(found['low'])} to {percent(found['high'])})"
+    return (
+        f"Against the runner-up, {label(data.name(second))}, it is expected to win "
+        f"{percent(found['probability'])} of the votes{within}."
     )
 
 
 def _who_stands_out(data: ReportData) -> Answer:
     n = data.votes.n_annotators
     if n == 1:
-        return Answer("Who stands out?", "One annotator", ("There is nobody to differ from.",))
+        return Answer("Who to look at?", "One annotator", ("There is nobody to differ from.",))
     verdicts = np.asarray(data.annotators["verdict"]).astype(str)
-    out = int((~np.isin(verdicts, UNREMARKABLE)).sum())
+    out = data.findings.headline.n_standing_out
     short = f"{out:,} of {plural(n, 'annotator')}" if out else "Nobody"
     sentences = [_everyone_with(data, verdicts, word) for word in VERDICTS if word != FOLLOWS]
     if not out:
         sentences.insert(0, "Everybody follows the crowd, as far as these votes can tell.")
     return Answer(
-        "Who stands out?", short, (*(s for s in sentences if s), *_what_it_is_worth(data))
+        "Who to look at?", short, (*(s for s in sentences if s), *_what_it_is_worth(data))
     )
 
 
@@ -100,15 +110,15 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
     if word == TOO_FEW:
         return f"{plural(len(who), 'annotator')} cast too few votes to tell."
     if word == INCONCLUSIVE:
-        return f"Of {plural(len(who), 'annotator')} the votes show neither."
+        return f"Of {plural(len(who), 'annotator')} the votes do not tell."
     return f"{text(word.capitalize())}: {len(who):,} ({_names(who)})."
 
 
 def _what_it_is_worth(data: ReportData) -> list[str]:
-    journey = data.journey
-    if journey.wrong is None:
+    found, common = data.fitted.held_out, data.fitted.held_out_of_one_ranking
+    if found is None or common is None:
         return []
-    start, chosen = journey.wrong[0], journey.wrong[journey.chosen]
+    start, chosen = common.wrong, found.wrong
     if chosen >= start:
         return [f"Knowing them does not help to predict new votes ({percent(start, 1)} wrong)."]
     return [

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path as FilePath
 
 from prefpath.errors import SettingError
+from prefpath.findings import Findings, find
 from prefpath.fitted import Fitted, HasFitted
-from prefpath.inference import Method
-from prefpath.report.data import Certainty, Limits, gather
+from prefpath.inference import IntervalSettings, Method
+from prefpath.report.data import Heading, Limits, gather
 from prefpath.report.page import render
 from prefpath.writing import check_file, write_text
 
 
 def write_report(
-    model: Fitted | HasFitted,
+    model: Findings | Fitted | HasFitted,
     path: str | FilePath,
     *,
     title: str = "Preference report",
+    names: Mapping[str, str] | None = None,
     max_items: int = 1000,
     max_annotators: int = 500,
     interval: Method | None = "sandwich",
@@ -27,10 +31,13 @@ def write_report(
 
     Parameters
     ----------
-    model : fitted PreferenceModel, or Fitted
+    model : fitted PreferenceModel, Fitted, or Findings
+        Findings are shown as they are; `interval`, `level` and `q` are then theirs.
     path : str or Path
         Where to write; an existing file is replaced.
     title : str
+    names : mapping, optional
+        What to show for an item, by its label.
     max_items, max_annotators : int
         Rows the page shows; all of them are in its downloads.
     interval, level
@@ -59,5 +66,14 @@ def write_report(
         )
     check_file(path, "the report's file")
     limits = Limits(items=max_items, annotators=max_annotators)
-    page = render(gather(model, limits, Certainty(interval, level, q)), title)
+    findings = model
+    if not isinstance(findings, Findings):
+        findings = find(findings, IntervalSettings(interval, level), q=q)
+    page = render(gather(findings, limits, _heading(findings, title), names or {}))
     return write_text(path, page)
+
+
+def _heading(findings: Findings, title: str) -> Heading:
+    source = findings.fitted.votes.origin.get("source")
+    name = None if source is None else FilePath(str(source)).name
+    return Heading(title, datetime.now().astimezone().strftime("%-d %B %Y"), name)

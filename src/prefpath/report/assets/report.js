@@ -23,8 +23,9 @@
       this.id = id;
       this.body = byId(id).tBodies[0];
       this.rows = [...this.body.rows]; // rows[k] is row k of the data, whatever the order
+      this.groups = id === "leaderboard" && data.groups > 1 ? data.group : undefined;
       this.heads = [...byId(id).tHead.rows[0].cells];
-      this.words = this.rows.map((row) => row.cells[1].textContent.toLowerCase());
+      this.words = this.rows.map((row) => (row.querySelector("bdi") ?? row.cells[1]).textContent.toLowerCase());
       this.order = this.rows.map((_, k) => k);
       this.column = 0;
       this.sign = 1;
@@ -35,9 +36,10 @@
         if (button) button.addEventListener("click", () => this.sortBy(column));
       });
       const search = document.querySelector(`input[data-table=${id}]`);
-      search.addEventListener("input", () => { this.query = search.value.trim().toLowerCase(); this.show(); });
-      this.matches = document.querySelector(`.matches[data-table=${id}]`);
-      this.all = document.querySelector(`button.all[data-table=${id}]`);
+      if (search) search.addEventListener("input", () => { this.query = search.value.trim().toLowerCase(); this.show(); });
+      this.matches = document.querySelector(`.matches[data-table=${id}]`) ?? make("span");
+      this.all = document.querySelector(`button.all[data-table=${id}]`) ?? make("button");
+      this.open ||= !search;
       this.all.addEventListener("click", () => { this.open = true; this.show(); });
       this.show();
     }
@@ -68,13 +70,20 @@
       this.show();
     }
 
+    // A group of items is a board of its own: a line over it says so, and each shows its first rows.
     show() {
       let shown = 0, found = 0;
+      const inGroup = {};
+      const limit = this.groups ? Math.max(5, Math.floor(FOLDED / data.groups)) : FOLDED;
+      this.body.querySelectorAll("tr.group").forEach((row) => row.remove());
       this.order.forEach((k) => {
-        const row = this.rows[k];
+        const row = this.rows[k], group = this.groups ? this.groups[k] : 0;
         const match = this.words[k].includes(this.query);
         found += match;
-        row.hidden = !match || (!this.open && shown >= FOLDED);
+        inGroup[group] ??= 0;
+        row.hidden = !match || (!this.open && inGroup[group] >= limit);
+        if (this.groups && this.column === 0 && match && !inGroup[group]) this.head(group, row.cells.length);
+        inGroup[group] += match;
         shown += !row.hidden;
         this.body.append(row);
         if (row.detail) { row.detail.hidden = row.hidden; this.body.append(row.detail); }
@@ -83,8 +92,44 @@
       this.matches.textContent = this.query ? `${found} found.` : "";
     }
   }
+  Sortable.prototype.head = function head(group, width) {
+    const row = make("tr", undefined, this.body, "group");
+    const cell = make("th", `Group ${group + 1}: compared with each other, never with other groups`, row);
+    cell.colSpan = width;
+    cell.scope = "rowgroup";
+  };
   const leaderboard = new Sortable("leaderboard");
   const annotators = new Sortable("annotators");
+  if (byId("pairs")) new Sortable("pairs");
+
+  // ------------------------------------------------------------ details of an item: whom it met
+  const itemDetail = (row, k) => {
+    const detail = make("tr", undefined, undefined, "detail");
+    const cell = make("td", undefined, detail);
+    cell.colSpan = row.cells.length;
+    make("h4", "Met most often", cell);
+    const list = make("ul", undefined, cell, "met");
+    (data.met[k] ?? []).forEach(([name, won, votes]) => {
+      const line = make("li", undefined, list);
+      make("bdi", name, line);
+      const share = Math.round((100 * won) / votes);
+      make("span", `: won ${decimals(won, won % 1 ? 1 : 0)} of ${decimals(votes, votes % 1 ? 1 : 0)} (${share} %)`, line, "gone");
+    });
+    return detail;
+  };
+  const toggleItem = (k) => {
+    const row = leaderboard.rows[k];
+    const button = row.querySelector("button.open");
+    const wanted = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(wanted));
+    if (!wanted && row.detail) { row.detail.remove(); row.detail = undefined; }
+    if (wanted && !row.detail) row.after((row.detail = itemDetail(row, k)));
+  };
+  leaderboard.rows.forEach((row, k) => {
+    const button = row.querySelector("button.open");
+    if (k < data.met.length) button.addEventListener("click", () => toggleItem(k));
+    else button.disabled = true;
+  });
 
   // ------------------------------------------------------------ details of an annotator
   const detailOf = (row, k) => {
@@ -103,7 +148,7 @@
       const box = make("div", undefined, grid);
       moves("Places further up", person.up, box);
       moves("Places further down", person.down, box);
-    } else make("p", "Follows the common ranking at the chosen time.", make("div", undefined, grid), "gone");
+    } else make("p", "Has no taste of their own on the path at the chosen point.", make("div", undefined, grid), "gone");
     return detail;
   };
   const bothRankings = (own, name, grid) => {
@@ -169,6 +214,7 @@
       const row = leaderboard.rows[k];
       row.cells[0].dataset.key = place;
       row.querySelector(".rank").textContent = rank;
+      row.querySelector(".phone .interval").classList.toggle("stale", at !== data.chosen);
       row.querySelector(".dot").style.left = `${(100 * (scores[k] - low)) / (high - low)}%`;
       const cell = row.querySelector(".score");
       cell.dataset.key = scores[k];
@@ -200,8 +246,8 @@
     const rest = data.active[at] - Math.min(named, CHIPS);
     if (rest > 0) make("li", `and ${rest.toLocaleString("en")} more`, list);
     byId("active-count").textContent = data.active[at]
-      ? `${data.deviating[at].toLocaleString("en")} with their own taste (◆), ${data.leaning[at].toLocaleString("en")} leaning to a side (◀ ▶)`
-      : "Nobody yet: one ranking for all.";
+      ? `On the path: ${data.deviating[at].toLocaleString("en")} with a taste of their own (◆), ${data.leaning[at].toLocaleString("en")} leaning to a side (◀ ▶).`
+      : "Nobody: one ranking for all.";
   };
 
   const moveCharts = (at) => {
@@ -215,16 +261,18 @@
 
   const move = () => {
     const at = Number(slider.value);
-    const words = `t = ${data.words[at]}` + (at === data.chosen ? `, ${back.dataset.why}` : "");
+    const words = at === data.chosen ? `${back.dataset.why} (t = ${data.words[at]})` : `t = ${data.words[at]}`;
     byId("now").textContent = words;
-    slider.setAttribute("aria-valuetext", `${words}; ${data.active[at]} annotators stand out`);
+    slider.setAttribute("aria-valuetext", `${words}; ${data.active[at]} on the path`);
     back.hidden = at === data.chosen;
     moveLeaderboard(at);
     moveAnnotators(at);
     moveCharts(at);
   };
   slider.addEventListener("input", move);
-  back.addEventListener("click", () => { slider.value = data.chosen; move(); slider.focus(); });
+  const toChosen = () => { slider.value = data.chosen; move(); };
+  back.addEventListener("click", () => { toChosen(); slider.focus(); });
+  addEventListener("beforeprint", toChosen); // paper has no slider: it shows the chosen point
 
   // ------------------------------------------------------------ Bokeh's charts in the page's colours
   const charts = () => Bokeh.documents.flatMap((doc) => doc.roots());
@@ -242,6 +290,7 @@
             major_label_text_font_size: "12px",
           });
         } else if (model.type === "Grid") model.grid_line_color = line;
+        else if (model.type === "LabelSet") model.setv({ text_color: { value: muted }, text_font: { value: font } });
       }
     }
   };

@@ -1,0 +1,184 @@
+"""`Findings`: one object behind everything that is printed, written or drawn of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from prefpath.diagnose import UNREMARKABLE, Diagnosis, Headline, diagnose
+from prefpath.findings.boards import Board, boards_of
+from prefpath.findings.cautions import cautions
+from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.inference import IntervalSettings, leaderboard_columns
+from prefpath.inference.board import win_probability
+from prefpath.inference.columns import Anchor
+from prefpath.inference.scales import Scale
+from prefpath.leaderboard import interval_meaning
+from prefpath.model.design import Ints
+from prefpath.trust import TrustPanel, trust_panel
+
+Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a fit says; a number that is shown in two places is one field of this.
+
+    Attributes
+    ----------
+    ranking : columns
+        The leaderboard, group by group.
+    annotators : columns
+        Those who stand out first.
+    headline : Headline
+        How many annotators got which verdict, and how many are on the path.
+    intervals : IntervalSettings
+    scale : str
+        On which scores are shown.
+    """
+
+    fitted: Fitted
+    ranking: Columns
+    annotators: Columns
+    headline: Headline
+    trust: TrustPanel
+    intervals: IntervalSettings
+    scale: Scale = "natural"
+
+    @cached_property
+    def boards(self) -> tuple[Board, ...]:
+        """One leaderboard for each group of items that were compared."""
+        return boards_of(self.ranking)
+
+    @property
+    def q(self) -> float:
+        """Target false-discovery rate of who stands out."""
+        return self.headline.q
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before the first number."""
+        return tuple(cautions(self.fitted))
+
+    @cached_property
+    def meaning_of_intervals(self) -> str | None:
+        """Whom the intervals are about; None if there are none."""
+        if "score_low" not in self.ranking:
+            return None
+        return interval_meaning(self.fitted.votes.n_annotators, self.fitted.active_count[0])
+
+    @cached_property
+    def meaning_of_scores(self) -> str | None:
+        """What scores and win rates are where votes have ties; None where there are none."""
+        votes = self.fitted.votes
+        ties = float(votes.weight[votes.choice == 0].sum() / votes.total_weight)
+        if not ties or not self.fitted.loss.binary:
+            return None
+        return (
+            f"{ties:.0%} of the votes are ties, and a tie counts half a win: scores, win rates and "
+            "win probabilities are shares of points, and flatter than those of decided votes."
+        )
+
+    def win_probability(self, item: Any, other: Any) -> dict[str, float | None]:
+        """Chance that an average annotator prefers `item` to `other`, with its interval."""
+        return win_probability(self.fitted, item, other, self.intervals)
+
+    def on_natural_scale(self) -> Findings:
+        """The same with scores as they were fitted."""
+        if self.scale == "natural":
+            return self
+        natural = leaderboard_columns(self.fitted, self.intervals)
+        return replace(self, ranking=natural, scale="natural")
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for machines."""
+        fitted = self.fitted
+        found, common = fitted.held_out, fitted.held_out_of_one_ranking
+        return {
+            "t": fitted.t,
+            "balanced": fitted.balanced,
+            "criterion": fitted.criterion,
+            "held_out_error": None if found is None else found.error,
+            "held_out_error_of_one_ranking": None if common is None else common.error,
+            "held_out_wrong": None if found is None else found.wrong,
+            "held_out_wrong_of_one_ranking": None if common is None else common.wrong,
+            "headline": self.headline.as_dict(),
+            "cautions": list(self.cautions),
+            "intervals": self.meaning_of_intervals,
+            "scores": self.meaning_of_scores,
+            "groups": [_board_json(board) for board in self.boards],
+            "ranking": records(self.ranking),
+            "annotators": records(self.annotators),
+            "trust": [
+                {"name": c.name, "status": c.status, "finding": c.finding, "advice": c.advice}
+                for c in self.trust.checks
+            ],
+        }
+
+
+def find(
+    model: Fitted | HasFitted,
+    intervals: IntervalSettings | None = None,
+    *,
+    q: float = 0.1,
+    scale: Scale = "natural",
+    anchor: Anchor = None,
+) -> Findings:
+    """Ask inference, diagnosis and the trust panel everything there is to say of a fit.
+
+    Parameters
+    ----------
+    model : Fitted, or a fitted PreferenceModel
+    intervals : IntervalSettings, optional
+    q : float
+        Target false-discovery rate of who stands out.
+    scale, anchor
+        As in `PreferenceModel.ranking`.
+    """
+    fitted = as_fitted(model)
+    settings = IntervalSettings() if intervals is None else intervals
+    diagnosis = diagnose(fitted, q=q)
+    return Findings(
+        fitted=fitted,
+        ranking=leaderboard_columns(fitted, settings, scale=scale, anchor=anchor),
+        annotators=standing_out_first(diagnosis),
+        headline=diagnosis.headline,
+        trust=trust_panel(fitted.votes),
+        intervals=settings,
+        scale=scale,
+    )
+
+
+def standing_out_first(diagnosis: Diagnosis) -> Columns:
+    """One row for each annotator: a verdict of note first, then who is on the path."""
+    columns = diagnosis.columns()
+    calm = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
+    on_path = np.zeros(len(calm), dtype=bool)
+    for effect in ("deviation", "position_bias"):
+        on_path |= np.asarray(columns[effect]) != 0
+    order = np.lexsort((~on_path, calm))
+    return {name: _reordered(values, order) for name, values in columns.items()}
+
+
+def records(columns: Columns) -> list[dict[str, Any]]:
+    """Columns as one record for each row."""
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _board_json(board: Board) -> dict[str, Any]:
+    return {
+        "group": board.number,
+        "items": len(board.rows),
+        "leader": board.leader,
+        "certain": board.certain if board.rivals is not None else None,
+        "may_be_first_too": None if board.rivals is None else list(board.rivals),
+    }
+
+
+def _reordered(values: Any, order: Ints) -> Any:
+    return values[order] if isinstance(values, np.ndarray) else [values[k] for k in order]
