@@ -121,6 +121,8 @@ class TestManners:
         assert scores.shape == (3,)
         assert np.all((scores > 0.5) & (scores < 1.0))
 
+    # Its manners are its own (prefpath/manners.py): to inherit would cost two seconds of import.
+    @pytest.mark.filterwarnings("ignore:Estimator PreferenceModel does not inherit")
     def test_checks_of_scikit_learn(self):
         """`check_estimator`'s checks that need no numeric matrix X.
 

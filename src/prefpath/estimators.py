@@ -5,53 +5,35 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path as FilePath
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from prefpath.caveats import caveats
-from prefpath.comparisons import LabelledComparisons, as_votes
-from prefpath.diagnose import diagnose, personal_ranking
-from prefpath.errors import SettingError, VoteWarning
-from prefpath.fit import Solver
-from prefpath.fitted import Fitted
-from prefpath.fitted.attributes import FittedAttributes
-from prefpath.fitted.follow import PathSettings, StopSettings, follow
-from prefpath.frames import build_frame
-from prefpath.inference.board import (
-    BoardOptions,
-    IntervalSettings,
-    board_columns,
-    shared_position_effect,
-    win_probability,
-)
-from prefpath.inference.columns import Anchor
-from prefpath.inference.common import common_scores
-from prefpath.inference.intervals import CommonScores, Method
-from prefpath.inference.scales import Scale
-from prefpath.model.design import Floats
-from prefpath.model.features import ItemFeatures, as_item_features
-from prefpath.model.losses import Loss
-from prefpath.model.penalties import Penalty
-from prefpath.model.problem import Problem
-from prefpath.selection.criteria import Criterion, mismatch_ratio
-from prefpath.selection.cross_validation import Rule
-from prefpath.selection.folds import Over
-from prefpath.solver.grid import TimeRatio
-from prefpath.solver.work import Common, Progress
-from prefpath.votes import Votes
-from prefpath.votes.check import check_choices
-from prefpath.votes.encode import CodeArray
-from prefpath.votes.graph import connected_components
-from prefpath.weak import WeakEffects, fit_weak, weak_margins
+from prefpath.errors import VoteWarning
+from prefpath.manners import FittedAttributes, Parameters
 
-_BALANCED_UP_TO = 200_000
+# The rest is imported where it is used: to name the class must not cost what a fit needs.
+if TYPE_CHECKING:
+    from prefpath.fit import Solver
+    from prefpath.inference.board import BoardOptions
+    from prefpath.inference.columns import Anchor
+    from prefpath.inference.intervals import CommonScores, Method
+    from prefpath.inference.scales import Scale
+    from prefpath.model.design import Floats
+    from prefpath.model.features import ItemFeatures
+    from prefpath.model.losses import Loss
+    from prefpath.model.penalties import Penalty
+    from prefpath.model.problem import Problem
+    from prefpath.selection.criteria import Criterion
+    from prefpath.selection.cross_validation import Rule
+    from prefpath.selection.folds import Over
+    from prefpath.solver.grid import TimeRatio
+    from prefpath.solver.work import Common, Progress
+    from prefpath.votes import Votes
 
 
-class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
+class PreferenceModel(FittedAttributes, Parameters):
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
@@ -91,18 +73,10 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
     ----------
     fitted_ : Fitted
         All of the below as one frozen value; what the rest of the package reads.
-    votes_ : Votes
-    path_ : Path
-    cv_ : CrossValidation or None
-    t_ : float
-        The time chosen.
-    balanced_ : bool
-        Whether the penalty was balanced by activity.
-    component_ : array (n_items,)
-        Group of each item; ranks hold within one.
-    features_ : ItemFeatures or None
-    n_features_in_ : int
-        Number of item features (only with features).
+    votes_, path_, cv_, t_, balanced_, component_, features_, n_features_in_
+        Parts of it, each as in `Fitted`: the votes, the path, held-out errors along it (None
+        without folds), the time chosen, whether the penalty was balanced, the group of each item
+        within which ranks hold, features of the items and their number.
     weak_ : WeakEffects or None
         Everybody's small effects at the time chosen; computed when first asked for.
 
@@ -177,12 +151,29 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like, optional
             Weights, with `y`.
         """
+        from prefpath.caveats import caveats
+        from prefpath.comparisons import as_votes
+        from prefpath.fitted import Fitted
+        from prefpath.fitted.follow import (
+            PathSettings,
+            StopSettings,
+            check_switch,
+            follow,
+            is_balanced,
+        )
+        from prefpath.model.features import as_item_features
+        from prefpath.votes.graph import connected_components
+
         votes = as_votes(X, y, sample_weight, self.group)
         features = as_item_features(self.features, votes.items)
         component = connected_components(votes)
-        self._say_what_cannot_be_known(votes, component)
-        _check_switch(self.weak, "weak")
-        balanced = self._balance(votes)
+        has_features = self.features is not None
+        for sentence in caveats(
+            votes, component, has_features=has_features, position_bias=self.position_bias
+        ):
+            warnings.warn(sentence, VoteWarning, stacklevel=2)
+        check_switch(self.weak, "weak")
+        balanced = is_balanced(self.balance, votes)
         problem = self._problem(votes, features, balanced)
         stop = StopSettings(self.cv, self.cv_over, self.criterion, self.rule, self.random_state)
         along = PathSettings(self.solver, self.common, self.n_times, self.t_ratio, self.n_threads)
@@ -205,8 +196,7 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
 
     def stop_at(self, t: float) -> PreferenceModel:
         """Stop at another time; everything the model says is then said at that time."""
-        check_is_fitted(self)
-        self.fitted_ = self.fitted_.at(t)
+        self.fitted_ = self._known().at(t)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -216,24 +206,13 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         model has not seen gets the common score (with `weak`, averaged over who they may be); an
         item it has not seen needs features.
         """
-        check_is_fitted(self)
-        comparisons = LabelledComparisons.of(X, self.group)
-        if self.weak_ is None:
-            return self.fitted_.margins(comparisons)
-        return weak_margins(self.fitted_, self.weak_, comparisons)
+        from prefpath.comparisons import LabelledComparisons
+        from prefpath.weak import weak_margins
 
-    @property
-    def weak_(self) -> WeakEffects | None:
-        """Everybody's small effects at the time chosen; None if the model does without."""
-        check_is_fitted(self)
-        if not (self.cv > 0 if self.weak == "auto" else self.weak):
-            return None
-        known = self.__dict__.get("_weak")
-        if known is None or known[0] is not self.fitted_:
-            effects = fit_weak(self.fitted_, over=self.cv_over, seed=self.random_state)
-            self._weak = known = (self.fitted_, effects)
-        found: WeakEffects = known[1]
-        return found
+        fitted, comparisons = self._known(), LabelledComparisons.of(X, self.group)
+        if self.weak_ is None:
+            return fitted.margins(comparisons)
+        return weak_margins(fitted, self.weak_, comparisons)
 
     def predict(self, X: Any) -> Floats:
         """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
@@ -252,6 +231,11 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
 
         X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
         """
+        from prefpath.comparisons import as_votes
+        from prefpath.selection.criteria import mismatch_ratio
+        from prefpath.votes import Votes
+        from prefpath.votes.check import check_choices
+
         if y is None:
             votes = X if isinstance(X, Votes) else as_votes(X, None, sample_weight, self.group)
             margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
@@ -293,7 +277,8 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
             Whether the common scores are those under a prior, which predict best: without
             intervals, and with a column "shrunk" that says so.
         """
-        check_is_fitted(self)
+        from prefpath.frames import build_frame
+
         columns = self.ranking_columns(
             annotator,
             interval=interval,
@@ -309,20 +294,13 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         self, annotator: Any = None, *, shrunk: bool = False, **how: Unpack[BoardOptions]
     ) -> dict[str, Any]:
         """The leaderboard as columns; settings as in `ranking`."""
-        check_is_fitted(self)
-        weak = self.weak_ if shrunk or annotator is not None else None
-        if weak is None and not shrunk:
-            return board_columns(self.fitted_, annotator, **how)
-        if weak is None:
-            raise SettingError(
-                "shrunk scores of a model without weak effects",
-                expected="a model with weak=True",
-            )
-        scores = weak.scores
-        if annotator is not None:
-            scores = weak.personal_scores(self.votes_.annotator_code(annotator))
-        columns = board_columns(self.fitted_, annotator, scores=scores, **how)
-        return {**columns, "shrunk": np.ones(len(scores), dtype=bool)}
+        from prefpath.inference.board import board_columns
+        from prefpath.weak.board import shrunk_columns
+
+        fitted = self._known()
+        if not shrunk and (annotator is None or self.weak_ is None):
+            return board_columns(fitted, annotator, **how)
+        return shrunk_columns(fitted, self.weak_, annotator, **how)
 
     def win_probability(
         self,
@@ -334,14 +312,16 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         n_resamples: int = 1_000,
     ) -> dict[str, float | None]:
         """Probability that an average annotator prefers `item` to `other`, with its interval."""
-        check_is_fitted(self)
+        from prefpath.inference.board import IntervalSettings, win_probability
+
         settings = IntervalSettings(interval, level, n_resamples)
-        return win_probability(self.fitted_, item, other, settings)
+        return win_probability(self._known(), item, other, settings)
 
     def position_effect(self, *, level: float = 0.95) -> dict[str, float | None]:
         """The position effect everybody shares: as logit, and as a chance at equal quality."""
-        check_is_fitted(self)
-        return shared_position_effect(self.fitted_, level)
+        from prefpath.inference.board import shared_position_effect
+
+        return shared_position_effect(self._known(), level)
 
     def common_scores(
         self,
@@ -351,8 +331,9 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         progress: Callable[[int], None] | None = None,
     ) -> CommonScores | None:
         """Common scores at the chosen time with their covariance; None for too many items."""
-        check_is_fitted(self)
-        return common_scores(self, interval, n_resamples=n_resamples, progress=progress)
+        from prefpath.inference.common import common_scores
+
+        return common_scores(self._known(), interval, n_resamples=n_resamples, progress=progress)
 
     def annotators(self, *, q: float = 0.1) -> Any:
         """Everything known of each annotator, as a frame in the user's own library.
@@ -360,18 +341,22 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         Those who stand out come first. `q` is the target false-discovery rate of "biased" and
         of "deviates"; `prefpath.diagnose.diagnose` has more settings.
         """
-        check_is_fitted(self)
+        from prefpath.frames import build_frame
+
         return build_frame(self.annotator_columns(q=q), self.votes_.frame_library)
 
     def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
         """Everything known of each annotator, as columns; those who stand out first."""
-        check_is_fitted(self)
-        return diagnose(self, q=q).columns()
+        from prefpath.diagnose import diagnose
+
+        return diagnose(self._known(), q=q).columns()
 
     def personal(self, annotators: Any) -> Any:
         """The ranking of an annotator, or of several together, beside the common one."""
-        check_is_fitted(self)
-        found = personal_ranking(self, annotators, weak=self.weak_)
+        from prefpath.diagnose import personal_ranking
+        from prefpath.frames import build_frame
+
+        found = personal_ranking(self._known(), annotators, weak=self.weak_)
         return build_frame(found.columns(), self.votes_.frame_library)
 
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
@@ -381,6 +366,8 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
         return write_report(self, path, title=title)
 
     def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
+        from prefpath.model.problem import Problem
+
         return Problem.build(
             votes,
             loss=self.loss,
@@ -391,23 +378,3 @@ class PreferenceModel(FittedAttributes, BaseEstimator):  # type: ignore[misc]
             kappa=self.kappa,
             balance=balanced,
         )
-
-    def _balance(self, votes: Votes) -> bool:
-        if self.balance == "auto":
-            return votes.n_votes <= _BALANCED_UP_TO
-        _check_switch(self.balance, "balance")
-        return bool(self.balance)
-
-    def _say_what_cannot_be_known(self, votes: Votes, component: CodeArray) -> None:
-        for sentence in caveats(
-            votes,
-            component,
-            has_features=self.features is not None,
-            position_bias=self.position_bias,
-        ):
-            warnings.warn(sentence, VoteWarning, stacklevel=3)
-
-
-def _check_switch(value: Any, name: str) -> None:
-    if not isinstance(value, bool | np.bool_) and value != "auto":
-        raise SettingError(f"{name} is {value!r}", expected="True, False or auto")

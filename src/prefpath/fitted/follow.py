@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from prefpath.errors import SettingError
 from prefpath.fit import Solver, solve
@@ -19,6 +21,10 @@ from prefpath.selection.cross_validation import (
 from prefpath.selection.folds import Fold, Over, make_folds
 from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.work import Common, Progress
+from prefpath.votes import Votes
+
+# Beyond, nearly everybody pops up at nearly the same time, and a path takes much longer.
+_BALANCED_UP_TO = 200_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,20 @@ class StopSettings:
     def time_on(self, path: Path, found: CrossValidation | None) -> float:
         """The time these settings choose."""
         return float(path.times[-1]) if found is None else found.choose(self.rule)
+
+
+def is_balanced(balance: bool | Literal["auto"], votes: Votes) -> bool:
+    """Whether the penalty grows with the root of an annotator's votes."""
+    if balance == "auto":
+        return votes.n_votes <= _BALANCED_UP_TO
+    check_switch(balance, "balance")
+    return bool(balance)
+
+
+def check_switch(value: Any, name: str) -> None:
+    """Refuse what is neither yes, no nor to be decided by the data."""
+    if not isinstance(value, bool | np.bool_) and value != "auto":
+        raise SettingError(f"{name} is {value!r}", expected="True, False or auto")
 
 
 def follow(

@@ -1,0 +1,148 @@
+"""An estimator's manners without importing scikit-learn, which alone takes two seconds.
+
+`Parameters` is what scikit-learn asks of an estimator (`clone`, `cross_val_score`, grid search,
+`check_estimator`): parameters by name, and tags. `FittedAttributes` are the attributes with an
+underscore at their end.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+if TYPE_CHECKING:
+    from prefpath.fitted import Fitted
+    from prefpath.model.features import ItemFeatures
+    from prefpath.path import Path
+    from prefpath.selection.cross_validation import CrossValidation
+    from prefpath.selection.folds import Over
+    from prefpath.votes import Votes
+    from prefpath.votes.encode import CodeArray
+    from prefpath.weak import WeakEffects
+
+
+class Parameters:
+    """Constructor arguments by name: each is an attribute of the same name, as given."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        found = inspect.signature(cls.__init__).parameters.values()
+        return {one.name: one.default for one in found if one.name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Parameters by name; none of them has parameters of its own."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        known = self._defaults()
+        for name, value in params.items():
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {type(self).__name__}: it has "
+                    f"{', '.join(known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = (
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if not _same(getattr(self, name), default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=None,
+            classifier_tags=None,
+            regressor_tags=None,
+        )
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter is as it comes; arrays and frames never are."""
+    return value is default or (isinstance(value, str | int | float) and value == default)
+
+
+def check_is_fitted(model: Any) -> None:
+    """Scikit-learn's error for what was never fitted."""
+    if not hasattr(model, "fitted_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {type(model).__name__} is not fitted yet: call fit first")
+
+
+class FittedAttributes:
+    """`votes_`, `path_`, `t_` and the others, for a class that keeps a `fitted_`."""
+
+    fitted_: Fitted
+    cv: int
+    cv_over: Over
+    random_state: int | None
+    weak: bool | Literal["auto"]
+    _weak: tuple[Fitted, WeakEffects] | None = None
+
+    def _known(self) -> Fitted:
+        check_is_fitted(self)
+        return self.fitted_
+
+    @property
+    def weak_(self) -> WeakEffects | None:
+        """Everybody's small effects at the time chosen; None if the model does without."""
+        from prefpath.weak import fit_weak
+
+        fitted = self._known()
+        if not (self.cv > 0 if self.weak == "auto" else self.weak):
+            return None
+        if self._weak is None or self._weak[0] is not fitted:
+            effects = fit_weak(fitted, over=self.cv_over, seed=self.random_state)
+            self._weak = (fitted, effects)
+        return self._weak[1]
+
+    @property
+    def votes_(self) -> Votes:
+        """The votes it was fitted to."""
+        return self.fitted_.votes
+
+    @property
+    def path_(self) -> Path:
+        """The regularization path."""
+        return self.fitted_.path
+
+    @property
+    def cv_(self) -> CrossValidation | None:
+        """Held-out errors along the path."""
+        return self.fitted_.cross_validation
+
+    @property
+    def t_(self) -> float:
+        """The time at which everything is said."""
+        return self.fitted_.t
+
+    @property
+    def balanced_(self) -> bool:
+        """Whether the penalty was balanced by activity."""
+        return self.fitted_.balanced
+
+    @property
+    def component_(self) -> CodeArray:
+        """Group of each item; ranks hold within one."""
+        return self.fitted_.component
+
+    @property
+    def features_(self) -> ItemFeatures | None:
+        """Features of the items, if any."""
+        return self.fitted_.item_features
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of item features; only there with features."""
+        if self.fitted_.features is None:
+            raise AttributeError("the model was fitted without features")
+        return self.fitted_.features.shape[1]
