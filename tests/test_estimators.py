@@ -376,7 +376,7 @@ class TestChoiceOfTime:
         model = PreferenceModel(cv=0, t_ratio=3.0, n_times=4)
         assert model.fit(votes).balanced_
         assert not PreferenceModel(cv=0, t_ratio=3.0, n_times=4, balance=False).fit(votes).balanced_
-        monkeypatch.setattr("prefpath.estimators._BALANCED_UP_TO", votes.n_votes - 1)
+        monkeypatch.setattr("prefpath.fitted.follow._BALANCED_UP_TO", votes.n_votes - 1)
         assert not model.fit(votes).balanced_
         with pytest.raises(SettingError, match="True, False or auto"):
             PreferenceModel(balance="often").fit(votes)
