@@ -95,8 +95,8 @@ class Ridge(AnnotatorEffects):
 
     name: ClassVar[str] = "ridge"
 
-    taste: Grid = (100.0, 30.0, 10.0, 3.0, 1.0)
-    lean: Grid = (10.0, 1.0)
+    taste: Grid = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+    lean: Grid = (10.0, 1.0, 0.1)
 
     def _precisions(self) -> Iterator[Precisions]:
         for score, lean, taste in product(*map(as_grid, (self.score, self.lean, self.taste))):
@@ -118,9 +118,9 @@ class RidgeSlopes(AnnotatorEffects):
     name: ClassVar[str] = "ridge with slopes"
     _slope: ClassVar[Slope] = "linear"
 
-    taste: Grid = (100.0, 30.0, 10.0, 3.0)
-    lean: Grid = (10.0, 1.0)
-    slope: Grid = (10.0, 1.0)
+    taste: Grid = (30.0, 10.0, 3.0, 1.0)
+    lean: Grid = (10.0, 1.0, 0.1)
+    slope: Grid = (3.0, 0.3)
 
     def _precisions(self) -> Iterator[Precisions]:
         grids = map(as_grid, (self.score, self.lean, self.slope, self.taste))
@@ -172,7 +172,7 @@ class BTSigma(AnnotatorEffects):
     _slope: ClassVar[Slope] = "log"
     _with_taste: ClassVar[bool] = False
 
-    discrimination: Grid = (10.0, 3.0, 1.0, 0.3)
+    discrimination: Grid = (10.0, 3.0, 1.0, 0.3, 0.1)
 
     def _precisions(self) -> Iterator[Precisions]:
         for score, own in product(as_grid(self.score), as_grid(self.discrimination)):
@@ -200,8 +200,8 @@ class HeterogeneousJudges(AnnotatorEffects):
     name: ClassVar[str] = "heterogeneous judges"
     _slope: ClassVar[Slope] = "log"
 
-    taste: Grid = (100.0, 30.0, 10.0, 3.0)
-    sensitivity: Grid = (10.0, 1.0)
+    taste: Grid = (100.0, 30.0, 10.0, 3.0, 1.0)
+    sensitivity: Grid = (10.0, 1.0, 0.1)
 
     def _precisions(self) -> Iterator[Precisions]:
         grids = map(as_grid, (self.score, self.sensitivity, self.taste))
