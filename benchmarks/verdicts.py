@@ -20,7 +20,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -245,8 +245,9 @@ class Table:
         every = np.mean([wrong for each in self.wrong.values() for wrong in each])
         lists = "  ".join(f"{name} {_rate(rates)}" for name, rates in sorted(self.false.items()))
         return (
-            f"{self.shape.name:<30} wrong {100 * every:4.1f} %, most {100 * share:4.1f} % ({of}); "
-            f"of words that stand out {_rate(self.false_words)}; lists: {lists}"
+            f"{self.shape.name}: wrong word for {100 * every:.1f} %, at most {100 * share:.1f} % "
+            f"({of}); share of false names: words that stand out {_rate(self.false_words)}; "
+            f"lists {lists}"
         )
 
 
@@ -255,22 +256,22 @@ def _rate(rates: list[float]) -> str:
     return f"{np.mean(rates):.3f} ± {error:.3f}"
 
 
-def tabulate(found: Any) -> dict[int, Table]:
-    tables: dict[int, Table] = {}
-    for number, seed, said in found:
-        table = tables.setdefault(number, Table(SHAPES[number]))
+def tabulate(number: int, found: Any) -> Table:
+    table = Table(SHAPES[number])
+    for _, seed, said in found:
         table.add(draw(SHAPES[number], seed), said)
-    return tables
+    return table
 
 
-def show(title: str, tables: dict[int, Table]) -> None:
-    print(f"\n=== {title}")
-    for number, table in tables.items():
+def show(number: int, seeds: range, beside: Path | None) -> None:
+    """One shape: the matrix of the first and third, a line for every one."""
+    for version in (None, beside) if beside else (None,):
+        found = said_by(version, seeds, [number]) if version else list(work(seeds, [number]))
+        table = tabulate(number, found)
+        print(f"\n=== {version or 'this version'}")
         if number in (0, 2):
             table.print_matrix()
-    print("\nshare of false names among those with a word that stands out, and on each list:")
-    for table in tables.values():
-        print("  " + table.summary())
+        print(table.summary(), flush=True)
 
 
 def main() -> None:
@@ -288,10 +289,9 @@ def main() -> None:
         return
     seeds = range(asked.crowds or (8 if asked.quick else 100))
     shapes = [int(k) for k in asked.shapes.split(",")] if asked.shapes else list(range(len(SHAPES)))
-    print(json.dumps({"crowds": len(seeds), "shapes": [asdict(SHAPES[k]) for k in shapes]}))
-    show("this version", tabulate(work(seeds, shapes)))
-    if asked.beside:
-        show(str(asked.beside), tabulate(said_by(asked.beside, seeds, shapes)))
+    print(f"{len(seeds)} crowds of each shape")
+    for number in shapes:
+        show(number, seeds, asked.beside)
 
 
 if __name__ == "__main__":

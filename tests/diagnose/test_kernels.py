@@ -46,6 +46,13 @@ class Stream:
     def uniform(self) -> float:
         return (self.word() >> 11) / 2.0**53
 
+    def halves(self, n: int):
+        """Uniform numbers of 32 bits, two of each word."""
+        for _ in range((n + 1) // 2):
+            word = self.word()
+            yield (word & 0xFFFFFFFF) / 2.0**32
+            yield (word >> 32) / 2.0**32
+
     def normal(self) -> float:
         radius = math.sqrt(-2.0 * math.log(1.0 - self.uniform()))
         return radius * math.cos(2.0 * math.pi * self.uniform())
@@ -78,6 +85,8 @@ def reference_taste(ballots, null, u, moved, seed) -> tuple[float, int, int]:
     start, end = ballots.design.cells[u], ballots.design.cells[u + 1]
     cells, order = slice(start, end), ballots.draw_order
     in_turn = order.cell[start:end]
+    single = null.trials[in_turn] == 1
+    in_turn = np.concatenate((in_turn[single], in_turn[~single]))
     turned = order.turned[in_turn] == 1
     first = np.where(turned, ballots.right[in_turn], ballots.left[in_turn])
     second = np.where(turned, ballots.left[in_turn], ballots.right[in_turn])
@@ -86,13 +95,17 @@ def reference_taste(ballots, null, u, moved, seed) -> tuple[float, int, int]:
     observed = taste_size(ballots, cells, null.wins[cells] - expected, null)
     stream, drawn, as_large = Stream(seed, int(order.word[u])), 0, 0
     while drawn < N_DRAWS and as_large < ENOUGH:
+        if 2 * as_large >= ENOUGH and as_large >= 0.2 * drawn:
+            break
         shift = np.zeros(ballots.votes.n_items)
         if moved:
             shift[items] = [null.score_error[item] * stream.normal() for item in items]
         wins = np.zeros(end - start)
+        halves = stream.halves(int(single.sum()))
         for c, around in zip(in_turn, turned, strict=True):
             n, p = null.trials[c], null.p[c]
-            won = stream.binomial(n, 1.0 - p if around else p)
+            chance = 1.0 - p if around else p
+            won = next(halves) < chance if n == 1 else stream.binomial(n, chance)
             wins[c - start] = n - won if around else won
         apart = shift[ballots.left[cells]] - shift[ballots.right[cells]]
         residual = wins - expected - (null.trials * null.slope)[cells] * apart

@@ -23,7 +23,8 @@ from prefpath.votes.encode import BoolArray
 _HALF_VOTE = 0.5
 _CHI_SQUARE_95 = 3.841458820694124
 _MOST_STEPS = 40
-_TOLERANCE = 1e-5
+_TOLERANCE = 1e-4  # Newton's last step: what is left is far smaller
+_CLOSE = 0.01  # the same for the ends of intervals
 _LONGEST_STEP = 2.0  # of a margin
 _FARTHEST = 50.0
 _TINY = 1e-300
@@ -249,13 +250,28 @@ def _derivatives(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_likelihood(own: _Cells, slope: float, lean: float, typical: float, probit: bool) -> float:
+def _likelihood_and_gradient(
+    own: _Cells, slope: float, lean: float, typical: float, probit: bool
+) -> tuple[float, float]:
+    """Penalised log-likelihood, and its derivative in the slope."""
     total = one_likelihood(slope * typical, _HALF_VOTE, _HALF_VOTE, probit)
     total += one_likelihood(lean, _HALF_VOTE, _HALF_VOTE, probit)
+    gradient, _ = one_slope_and_information(slope * typical, _HALF_VOTE, _HALF_VOTE, probit)
+    gradient *= typical
     for c in range(len(own.trials)):
-        margin, wins = slope * own.difference[c] + own.position[c] * lean, own.wins[c]
-        total += one_likelihood(margin, wins, own.trials[c] - wins, probit)
-    return total
+        d, wins = own.difference[c], own.wins[c]
+        margin, losses = slope * d + own.position[c] * lean, own.trials[c] - wins
+        if probit:
+            total += one_likelihood(margin, wins, losses, probit)
+            gradient += d * one_slope_and_information(margin, wins, losses, probit)[0]
+            continue
+        e = math.exp(-abs(margin))
+        unlikely = e / (1.0 + e)
+        p = 1.0 - unlikely if margin >= 0.0 else unlikely
+        total -= own.trials[c] * math.log1p(e)
+        total += min(margin, 0.0) * wins - max(margin, 0.0) * losses
+        gradient += d * (wins - own.trials[c] * p)
+    return total, gradient
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -307,12 +323,11 @@ def _interval_end(
         slope = min(max(slope, -limit), limit)
         if with_lean:
             lean = _best_lean(own, slope, lean, probit)
-        excess = _log_likelihood(own, slope, lean, typical, probit) - floor
-        gradient = _derivatives(own, slope, lean, typical, probit)[0]
+        height, gradient = _likelihood_and_gradient(own, slope, lean, typical, probit)
         if gradient == 0.0:
             break
-        slope -= excess / gradient
-        if abs(excess / gradient) < 1e-3:
+        slope -= (height - floor) / gradient
+        if abs(height - floor) < _CLOSE * abs(gradient):
             break
     return slope
 
@@ -323,7 +338,7 @@ def _estimate(
 ) -> None:
     """Slope with its interval; `wider` is for the errors of the common scores."""
     best, lean, information = _best_fit(own, row[_LEAN], with_lean, typical, asked.probit)
-    top = _log_likelihood(own, best, lean, typical, asked.probit)
+    top, _ = _likelihood_and_gradient(own, best, lean, typical, asked.probit)
     fall = _CHI_SQUARE_95 * wider
     reach = math.sqrt(fall / information)
     row[_ESTIMATE], row[_LEAN] = best, lean

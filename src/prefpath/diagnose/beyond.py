@@ -27,8 +27,9 @@ from prefpath.diagnose.without_own import CommonMargins
 from prefpath.model.design import Design, Floats, Ints
 from prefpath.votes.encode import BoolArray
 
-_MOST_DRAWS = 400
-_ENOUGH = 25
+# Draws of an annotator: fewer where there are many comparisons, each of which tells more.
+_MOST_DRAWS, _FEWEST_DRAWS, _COMPARISONS_DRAWN = 400, 60, 200_000
+_ENOUGH = 12
 # Normal noise of variance v flattens a logistic curve to slope 1 / sqrt(1 + 0.346 v).
 _FLATTENS = {False: 0.346, True: 1.0}
 _SEED = 0x5DEECE66D  # other draws than those of the tests that name people
@@ -145,10 +146,12 @@ def _beyond_shard(
             p, _ = one_probability(work.margin[at], fit.probit)
             work.residual[at] = votes.wins[c] - votes.trials[c] * p
         observed = _size_beyond(u, design, fit, work)
+        affordable = _COMPARISONS_DRAWN // (design.cells[u + 1] - design.cells[u])
+        most = min(max(affordable, _FEWEST_DRAWS), _MOST_DRAWS)
         for own_ranking in (False, True):
             start_stream(state, seed + np.uint64(own_ranking), order.word[u])
             drawn, as_far = 0, 0
-            while drawn < _MOST_DRAWS and as_far < _ENOUGH:
+            while drawn < most and as_far < _ENOUGH:
                 _draw_scores(u, design, fit, own_ranking, per_coefficient, order, state, work)
                 _draw_residuals(u, design, votes, fit, own_ranking, order, state, work)
                 size = _size_beyond(u, design, fit, work)

@@ -137,7 +137,7 @@ def diagnose(
     q: float = 0.1,
     null: Null = "model",
     least_votes: int = LEAST_VOTES,
-    n_draws: int = 2_000,
+    n_draws: int = 1_000,
     seed: int | None = None,
 ) -> Diagnosis:
     """Say of every annotator of a fitted model what stands out, how surely, and why.

@@ -28,6 +28,7 @@ LEAST_VOTES = 5
 # Deviants pull the common score; those found are taken out of it and everybody is tested
 # again. After two or three rounds the scores have settled.
 _MOST_ROUNDS = 3
+_SETTLED = 0.02  # no score moved further: who is named would hardly change
 _LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else saw an item
 _FEWEST_FOR_EMPIRICAL = 50
 # Whoever may lean has the lean estimated beside the slope; a lean that is not there costs power.
@@ -125,7 +126,7 @@ def discover(
     q: float = 0.1,
     null: Null = "model",
     least_votes: int = LEAST_VOTES,
-    n_draws: int = 2_000,
+    n_draws: int = 1_000,
     seed: int = 0,
     n_threads: int | None = None,
 ) -> Discoveries:
@@ -275,8 +276,10 @@ def _settle(
         named = _at_most_half(named, smallest, ballots.decisive)
         if (named == aside).all():
             break
-        aside = named
+        aside, last = named, consensus.scores
         consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
+        if np.abs(consensus.scores - last).max() < _SETTLED:
+            break
     return consensus, aside
 
 

@@ -38,7 +38,9 @@ class Leans:
         return Leans(function(self.estimate), function(self.low), function(self.high))
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
+    """Votes of each cell, wins of its left item, and its margin without what is estimated."""
+
     trials: Floats
     wins: Floats
     offset: Floats
@@ -60,7 +62,7 @@ def estimate_leans(
         Without, `low` and `high` are zero.
     """
     out: Floats = np.zeros((ballots.n_annotators, 3))
-    counts = _Counts(ballots.trials, ballots.wins, offset)
+    counts = Counts(ballots.trials, ballots.wins, offset)
     shards = split_annotators(ballots.design.cells)
 
     def one_shard(who: Ints) -> None:
@@ -99,7 +101,7 @@ def one_slope_and_information(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _slope_and_information(
-    u: int, lean: float, design: Design, ballots: _Counts, probit: bool
+    u: int, lean: float, design: Design, ballots: Counts, probit: bool
 ) -> tuple[float, float]:
     """Derivative of u's log-likelihood in the lean, and its expected curvature."""
     slope, information = one_slope_and_information(lean, _HALF_CLICK, _HALF_CLICK, probit)
@@ -123,7 +125,7 @@ def one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> f
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _log_likelihood(u: int, lean: float, design: Design, ballots: _Counts, probit: bool) -> float:
+def _log_likelihood(u: int, lean: float, design: Design, ballots: Counts, probit: bool) -> float:
     total = one_likelihood(lean, _HALF_CLICK, _HALF_CLICK, probit)
     for c in range(design.cells[u], design.cells[u + 1]):
         if design.position[c]:
@@ -135,7 +137,7 @@ def _log_likelihood(u: int, lean: float, design: Design, ballots: _Counts, probi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _best_lean(u: int, design: Design, ballots: _Counts, probit: bool) -> float:
+def _best_lean(u: int, design: Design, ballots: Counts, probit: bool) -> float:
     """Fisher scoring, kept between the two sides on which the slope has changed sign."""
     low, high, lean = -_FARTHEST, _FARTHEST, 0.0
     tolerance = _TOLERANCE if probit else _NEWTON_TOLERANCE
@@ -156,7 +158,7 @@ def _best_lean(u: int, design: Design, ballots: _Counts, probit: bool) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _interval_end(
-    u: int, best: float, side: float, design: Design, ballots: _Counts, probit: bool
+    u: int, best: float, side: float, design: Design, ballots: Counts, probit: bool
 ) -> float:
     """Where the log-likelihood has fallen by half the chi-square quantile.
 
@@ -179,7 +181,7 @@ def _interval_end(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _lean_shard(
-    who: Ints, design: Design, ballots: _Counts, probit: bool, interval: bool, out: Floats
+    who: Ints, design: Design, ballots: Counts, probit: bool, interval: bool, out: Floats
 ) -> None:
     for u in who:
         best = _best_lean(u, design, ballots, probit)

@@ -25,10 +25,10 @@ from prefpath.model.design import Floats, Ints
 from prefpath.solver.executors import make_executor, split_annotators
 from prefpath.votes.encode import BoolArray
 
-# Draws stop once this many are as large as the observed value: a p-value within a quarter or so.
-_ENOUGH = 20
+# Draws stop once this many are as large as the observed value: a p-value within a third or so.
+_ENOUGH = 10
 _HARDLY = 10  # below this many, the tail says more than the draws
-_QUICK_DRAWS, _QUICK_ENOUGH = 100, 5
+_QUICK_DRAWS, _QUICK_ENOUGH = 60, 3
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ def taste_p_values(
         taste_shard(who, ballots.design, model, outside, order, how, report)
 
     over_shards(one_shard, ballots, tested, draws.n_threads)
-    rare = tested & (report[:, AS_LARGE] < min(_HARDLY, draws.enough))
+    rare = tested & ((report[:, DRAWN] >= draws.n_draws) | (report[:, AS_LARGE] == 0))
     tail = np.fmax(_exponential_tail(report), _probability_of_votes(ballots, model, rare))
-    return _drawn_or_tail(report, tail, tested, draws.enough)
+    return _drawn_or_tail(report, tail, tested, draws)
 
 
 def lean_p_values(
@@ -97,12 +97,13 @@ def over_shards(
         executor.map(one_shard, shards)
 
 
-def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray, enough: int) -> Floats:
+def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray, draws: Draws) -> Floats:
     """The share of draws as large as the observed value; the tail where it was hardly drawn."""
     drawn, as_large = np.fmax(report[:, DRAWN], 1.0), report[:, AS_LARGE]
-    stopped = as_large / drawn  # stopped at the last of them: this is the sequential p-value
-    share = np.where(as_large >= enough, stopped, (1.0 + as_large) / (1.0 + drawn))
-    p = np.where(as_large >= min(_HARDLY, enough), share, tail)
+    stopped = drawn < draws.n_draws  # at the last of them: their share is the sequential p-value
+    share = np.where(stopped & (as_large > 0), as_large / drawn, (1.0 + as_large) / (1.0 + drawn))
+    often = 2 * as_large >= draws.enough
+    p = np.where(often & (stopped | (as_large >= _HARDLY)), share, tail)
     return np.where(tested, np.fmin(p, 1.0), np.nan)
 
 

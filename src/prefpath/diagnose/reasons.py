@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 from prefpath.diagnose.verdicts import (
     CONTRARY,
@@ -50,21 +51,57 @@ class CrowdFacts:
     common_first: float | None = None
 
 
+class _Row(NamedTuple):
+    """The measures of one annotator as plain values, and which rules hold beside the verdict's."""
+
+    decisive: float
+    left: float
+    right: float
+    agreement: float
+    tested: bool
+    leans: bool
+    deviates: bool
+    unlike: bool
+    p_lean: float
+    p_taste: float
+    p_attention: float
+    p_no_taste: float
+    p_own_ranking: float
+    attention: float
+    attention_low: float
+    attention_high: float
+    lean: float
+    lean_low: float
+    lean_high: float
+    first: float
+    first_low: float
+    first_high: float
+    one_order: bool
+    one_side: float
+    shows_taste: bool
+    is_random: bool
+    is_noisy: bool
+    is_sharper: bool
+    upright: bool
+
+
+def _rows(of: Measures) -> Iterator[_Row]:
+    rules = (of.one_side, of.shows_taste, is_random(of), is_noisy(of), is_sharper(of), upright(of))
+    columns = [getattr(of, field.name) for field in fields(of)]
+    return map(_Row._make, zip(*(c.tolist() for c in (*columns, *rules)), strict=True))
+
+
 def give_verdicts(of: Measures, crowd: CrowdFacts) -> list[Verdict]:
     """Word, reason and notes for each annotator."""
-    words = [VERDICTS[code] for code in choose_words(of)]
-    return [_verdict(word, _one(of, k), crowd) for k, word in enumerate(words)]
+    codes = choose_words(of).tolist()
+    return [_verdict(VERDICTS[k], row, crowd) for k, row in zip(codes, _rows(of), strict=True)]
 
 
-def _one(of: Measures, k: int) -> Measures:
-    return of.take(np.array([k]))
-
-
-def _verdict(word: str, of: Measures, crowd: CrowdFacts) -> Verdict:
+def _verdict(word: str, of: _Row, crowd: CrowdFacts) -> Verdict:
     return Verdict(word, _reason(word, of, crowd), _notes(word, of, crowd))
 
 
-def _reason(word: str, of: Measures, crowd: CrowdFacts) -> str:
+def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
     if word in (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT):
         return f"{_clicks(of)}; {_lean(of, crowd)}"
     if word == CONTRARY:
@@ -92,114 +129,117 @@ def _reason(word: str, of: Measures, crowd: CrowdFacts) -> str:
     return _not_decided(word, of, crowd)
 
 
-def _not_decided(word: str, of: Measures, crowd: CrowdFacts) -> str:
+def _not_decided(word: str, of: _Row, crowd: CrowdFacts) -> str:
     if crowd.n_annotators < 2:
         return "there is nobody to differ from"
     if word != INCONCLUSIVE:
         needed = f"a test needs {crowd.least_votes}"
-        return f"{_votes(of)} that prefer{'s' if of.decisive[0] == 1 else ''} an item; {needed}"
-    if np.isnan(of.attention[0]):
+        return f"{_votes(of)} that prefer{'s' if of.decisive == 1 else ''} an item; {needed}"
+    if math.isnan(of.attention):
         return f"{_votes(of)} on items the crowd holds to be equal say nothing of attention"
-    goes = "go with the crowd more than a coin would" if of.attention_low[0] > 0 else (
-        "fit following the crowd and ignoring it alike" if of.attention_low[0] <= 0 < 1
-        <= of.attention_high[0] else "show neither"
-    )  # fmt: skip
-    reason = f"{_votes(of)} {goes}: {_attention(of)}"
-    if not upright(of)[0]:
+    reason = f"{_votes(of)} {_which_way(of)}: {_attention(of)}"
+    if not of.upright:
         reason += f"; the first of two equal items is chosen {_share_of_first(of)}"
     return reason
 
 
-def _notes(word: str, of: Measures, crowd: CrowdFacts) -> tuple[str, ...]:
+def _which_way(of: _Row) -> str:
+    if of.attention_low > 0:
+        return "go with the crowd more than a coin would, but do not show how closely"
+    if of.attention_high >= 1:
+        return "fit following the crowd and ignoring it alike"
+    return "go with the crowd hardly more than a coin would, which may be chance"
+
+
+def _notes(word: str, of: _Row, crowd: CrowdFacts) -> tuple[str, ...]:
     """What else holds; a note never speaks of the verdict's own effect again."""
     notes = []
     about_lean = word in (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT)
-    if of.leans[0] and not about_lean:
-        side = LEANS_LEFT if of.lean[0] > 0 else LEANS_RIGHT
+    if of.leans and not about_lean:
+        side = LEANS_LEFT if of.lean > 0 else LEANS_RIGHT
         notes.append(f"{side} as well: {_lean(of, crowd)}")
     if about_lean:
         notes += _beside_a_lean(of)
-    if word == OWN_TASTE and of.attention_high[0] < 0:
+    if word == OWN_TASTE and of.attention_high < 0:
         notes.append(f"goes against the crowd more often than with it: {_attention(of)}")
-    if word == CONTRARY and of.shows_taste[0]:
+    if word == CONTRARY and of.shows_taste:
         notes.append(f"a taste of their own as well (no taste: {_p(of.p_no_taste)})")
-    if of.one_order[0]:
+    if of.one_order:
         notes.append("saw every item on one side only: votes alone cannot tell a lean from a taste")
     return tuple(notes)
 
 
-def _beside_a_lean(of: Measures) -> list[str]:
-    if of.shows_taste[0]:
+def _beside_a_lean(of: _Row) -> list[str]:
+    if of.shows_taste:
         return [f"{OWN_TASTE} as well (no taste beside the lean: {_p(of.p_no_taste)})"]
-    for word, holds in ((RANDOM, is_random), (NOISY, is_noisy), (SHARPER, is_sharper)):
-        if holds(of)[0]:
-            beyond = "beyond the lean, items hardly matter" if word == RANDOM else word
-            return [f"{beyond}: {_attention(of)}"]
-    if of.named[0]:
+    if of.is_random:
+        return [f"beyond the lean, items hardly matter: {_attention(of)}"]
+    if of.is_noisy or of.is_sharper:
+        return [f"{NOISY if of.is_noisy else SHARPER} as well: {_attention(of)}"]
+    if of.deviates or of.unlike:
         return [f"beside the lean {_unlike(of)}; unclear why"]
     return []
 
 
-def _votes(of: Measures) -> str:
-    n = of.decisive[0]
+def _votes(of: _Row) -> str:
+    n = of.decisive
     return f"{n:,.0f} vote{'' if n == 1 else 's'}" if n == round(n) else f"{n:,.4g} votes"
 
 
-def _agrees(of: Measures) -> str:
-    share = of.agreement[0]
-    if np.isnan(share):
+def _agrees(of: _Row) -> str:
+    share = of.agreement
+    if math.isnan(share):
         return f"none of {_votes(of)} agrees or disagrees with the common ranking"
     return f"{share:.0%} of {_votes(of)} agree with the common ranking"
 
 
-def _clicks(of: Measures) -> str:
-    left, right = of.left[0], of.right[0]
+def _clicks(of: _Row) -> str:
+    left, right = of.left, of.right
     fuller = "left" if left > right else "right"
-    return f"{left:g} left and {right:g} right clicks, {of.one_side[0]:.0%} on the {fuller}"
+    return f"{left:g} left and {right:g} right clicks, {of.one_side:.0%} on the {fuller}"
 
 
-def _attention(of: Measures) -> str:
+def _attention(of: _Row) -> str:
     return (
-        f"attention {of.attention[0]:.2g} (95 % interval {of.attention_low[0]:.2g} to "
-        f"{of.attention_high[0]:.2g}; that of the crowd, 1: {_p(of.p_attention)})"
+        f"attention {of.attention:.2g} (95 % interval {of.attention_low:.2g} to "
+        f"{of.attention_high:.2g}; that of the crowd, 1: {_p(of.p_attention)})"
     )
 
 
-def _share_of_first(of: Measures, also: str = "") -> str:
+def _share_of_first(of: _Row, also: str = "") -> str:
     return (
-        f"{of.first[0]:.0%} of the time (95 % interval {of.first_low[0]:.0%} to "
-        f"{of.first_high[0]:.0%}{also})"
+        f"{of.first:.0%} of the time (95 % interval {of.first_low:.0%} to "
+        f"{of.first_high:.0%}{also})"
     )
 
 
-def _lean(of: Measures, crowd: CrowdFacts) -> str:
+def _lean(of: _Row, crowd: CrowdFacts) -> str:
     chosen = "the first of two equal items is chosen"
     if crowd.common_first is None:
         return f"{chosen} {_share_of_first(of, f'; no lean: {_p(of.p_lean)}')}"
     tested = f"; no lean beyond everybody's: {_p(of.p_lean)}"
-    more = "more" if of.lean[0] > 0 else "less"
+    more = "more" if of.lean > 0 else "less"
     return (
         f"{chosen} {_share_of_first(of, tested)}, {more} often than by everybody together "
         f"({crowd.common_first:.0%})"
     )
 
 
-def _no_lean(of: Measures) -> str:
-    return "" if np.isnan(of.p_lean[0]) else f" and no lean ({_p(of.p_lean)})"
+def _no_lean(of: _Row) -> str:
+    return "" if math.isnan(of.p_lean) else f" and no lean ({_p(of.p_lean)})"
 
 
-def _unlike(of: Measures) -> str:
+def _unlike(of: _Row) -> str:
     """Which test says that someone does not follow the crowd."""
     said = []
-    if of.unlike[0]:
+    if of.unlike:
         said.append(_attention(of))
-    if of.deviates[0]:
+    if of.deviates:
         said.append(f"choices unlike the crowd's ({_p(of.p_taste)} if they were the crowd's)")
     return " and ".join(said)
 
 
-def _p(p: np.ndarray) -> str:
-    value = float(p[0])
-    if np.isnan(value):
+def _p(p: float) -> str:
+    if math.isnan(p):
         return "p unknown"
-    return "p < 0.0001" if value < 1e-4 else f"p = {value:.2g}"
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

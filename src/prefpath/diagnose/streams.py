@@ -35,16 +35,6 @@ def mixed(word: np.uint64) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def uniform_at(place: np.uint64) -> float:
-    """Uniform on [0, 1), by a place in the stream.
-
-    Loops that draw once in every turn keep the place in a register, advanced by `GOLDEN`, rather
-    than in the state's memory: the next draw need not wait for the last one to be stored.
-    """
-    return float(np.int64(mixed(place) >> _S11)) * 1.1102230246251565e-16
-
-
-@njit(cache=True, nogil=True)
 def next_word(state: State) -> np.uint64:
     """64 random bits (splitmix64)."""
     state[0] += GOLDEN

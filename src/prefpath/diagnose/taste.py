@@ -15,8 +15,8 @@ from prefpath.diagnose.streams import (
     State,
     draw_binomial,
     draw_normal,
+    mixed,
     start_stream,
-    uniform_at,
 )
 from prefpath.model.design import Design, Floats, Ints, Places
 
@@ -36,7 +36,10 @@ class NullModel(NamedTuple):
 
 
 class Sequential(NamedTuple):
-    """Besag and Clifford's sequential test: at most `n_draws`, until `enough` are as large."""
+    """Besag and Clifford's sequential test: at most `n_draws`, until `enough` are as large.
+
+    Half of them are enough if they come within a few draws: such a p-value names nobody.
+    """
 
     seed: np.uint64
     n_draws: int
@@ -48,9 +51,10 @@ class _Workspace(NamedTuple):
 
     `score` is the score in the deviation, `sum r (e_left - e_right)` over votes with residual r:
     comparisons won less comparisons `expected` to be won. `lean_score` is what a unit of lean
-    does to it, `shift` an error of the common scores. Cells are kept in the order of draws, seen
-    from the item that comes first there: `side` is 1 or -1 where the first is on the left or
-    right and sides matter, else 0.
+    does to it, `shift` an error of the common scores. Cells are kept in the order of draws, those
+    of one vote first, seen from the item that comes first there: `side` is 1 or -1 where the
+    first is on the left or right and sides matter, else 0; `below` is the probability that it
+    wins, in units of 2^-32.
     """
 
     expected: Floats
@@ -62,14 +66,17 @@ class _Workspace(NamedTuple):
     side: NDArray[np.int8]
     trials: Floats
     p: Floats
+    below: NDArray[np.uint64]
 
 
 # Columns of what the kernel reports.
 OBSERVED, DRAWN, AS_LARGE, TENTH, EXCESS = range(5)
 N_REPORTED = 5
 
+_LOW_BITS, _S32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 NEARLY = 1.0 - 1e-9  # equal up to rounding counts as "as large"
 _CLEAR_AFTER = 200
+_SOON = 0.2  # p-value from which half of `enough` will do
 _CLEAR_BY = 15.0  # standard deviations from the mean of the draws
 
 
@@ -112,53 +119,78 @@ def _score_of_votes(u: int, design: Design, null: NullModel, work: _Workspace) -
 @njit(cache=True, nogil=True, error_model="numpy")
 def _put_in_order(
     u: int, design: Design, null: NullModel, order: DrawOrder, work: _Workspace
-) -> float:
-    """Copy u's cells in the order of draws; returns left wins if every first item lost."""
-    first, base = design.cells[u], 0.0
-    for k in range(design.cells[u + 1] - first):
-        c = order.cell[first + k]
-        turned = order.turned[c]
-        left, right = design.left_at[c], design.right_at[c]
-        work.first_at[k] = right if turned else left
-        work.second_at[k] = left if turned else right
-        work.side[k] = -design.position[c] if turned else design.position[c]
-        work.trials[k] = null.trials[c]
-        work.p[k] = 1.0 - null.p[c] if turned else null.p[c]
-        base += turned * design.position[c] * null.trials[c]
-    return base
+) -> tuple[int, float]:
+    """Copy u's cells in the order of draws, single votes first.
+
+    Returns how many are single, and left wins if every first item lost.
+    """
+    start, end = design.cells[u], design.cells[u + 1]
+    k, n_single, base = 0, 0, 0.0
+    for single in (True, False):
+        for at in range(start, end):
+            c = order.cell[at]
+            if (null.trials[c] == 1.0) != single:
+                continue
+            turned = order.turned[c]
+            left, right = design.left_at[c], design.right_at[c]
+            work.first_at[k] = right if turned else left
+            work.second_at[k] = left if turned else right
+            work.side[k] = -design.position[c] if turned else design.position[c]
+            work.trials[k] = null.trials[c]
+            work.p[k] = 1.0 - null.p[c] if turned else null.p[c]
+            work.below[k] = np.uint64(work.p[k] * 4294967296.0)
+            base += turned * design.position[c] * null.trials[c]
+            k += 1
+        if single:
+            n_single = k
+    return n_single, base
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _draw_votes(
+def _draw_single_votes(
     first_at: Places,
     second_at: Places,
     side: NDArray[np.int8],
-    trials: Floats,
-    p: Floats,
+    below: NDArray[np.uint64],
     state: State,
     score: Floats,
-) -> float:
-    """Add wins drawn from the null model to the score; returns left wins beyond the base.
+) -> int:
+    """Add votes drawn from the null model to the score; returns left wins beyond the base.
 
-    Nearly all the time of the tests is spent here. A single vote adds 1 to whoever won it,
-    without a branch, as nobody can predict one. Plain arrays, not tuples of them: the compiler
-    would count references to a tuple's arrays at every cell.
+    Nearly all the time of the tests is spent here. 64 random bits are two votes, and a vote adds
+    1 to whoever won it, without a branch, as nobody can predict one. Plain arrays, not tuples of
+    them: the compiler would count references to a tuple's arrays at every cell.
     """
-    left_wins, place = 0.0, state[0]
-    for c in range(len(p)):
-        if trials[c] == 1.0:
-            place += GOLDEN
-            won = np.uint32(uniform_at(place) < p[c])
-            score[second_at[c] + (first_at[c] - second_at[c]) * won] += 1.0
-            left_wins += side[c] * np.int64(won)
-            continue
-        state[0] = place
-        wins = draw_binomial(state, trials[c], p[c])
-        place = state[0]
-        score[first_at[c]] += wins
-        score[second_at[c]] += trials[c] - wins
-        left_wins += side[c] * wins
+    left_wins, place, n = 0, state[0], len(below)
+    for c in range(0, n - 1, 2):
+        place += GOLDEN
+        word = mixed(place)
+        won = np.uint32((word & _LOW_BITS) < below[c])
+        score[second_at[c] + (first_at[c] - second_at[c]) * won] += 1.0
+        left_wins += side[c] * np.int64(won)
+        won = np.uint32((word >> _S32) < below[c + 1])
+        score[second_at[c + 1] + (first_at[c + 1] - second_at[c + 1]) * won] += 1.0
+        left_wins += side[c + 1] * np.int64(won)
+    if n % 2:
+        place += GOLDEN
+        won = np.uint32((mixed(place) & _LOW_BITS) < below[n - 1])
+        score[second_at[n - 1] + (first_at[n - 1] - second_at[n - 1]) * won] += 1.0
+        left_wins += side[n - 1] * np.int64(won)
     state[0] = place
+    return left_wins
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw_repeated_votes(
+    first: int, last: int, work: _Workspace, state: State, score: Floats
+) -> float:
+    """The same for cells of several votes."""
+    left_wins = 0.0
+    for c in range(first, last):
+        wins = draw_binomial(state, work.trials[c], work.p[c])
+        score[work.first_at[c]] += wins
+        score[work.second_at[c]] += work.trials[c] - wins
+        left_wins += work.side[c] * wins
     return left_wins
 
 
@@ -266,6 +298,7 @@ def _make_workspace(who: Ints, design: Design) -> _Workspace:
         np.zeros(cells, dtype=np.int8),
         np.zeros(cells),
         np.zeros(cells),
+        np.zeros(cells, dtype=np.uint64),
     )
 
 
@@ -295,19 +328,24 @@ def taste_shard(
         position_score = _score_of_votes(u, design, null, work) - left_wins
         observed = _size(u, design, work, position_score, information)
         moved = outside[u] and _error_matters(u, design, null, work.shift)
-        left_wins -= _put_in_order(u, design, null, order, work)
+        single, base = _put_in_order(u, design, null, order, work)
+        left_wins -= base
         n, k = design.cells[u + 1] - design.cells[u], design.seen[u + 1] - design.seen[u]
-        first_at, second_at, side = work.first_at[:n], work.second_at[:n], work.side[:n]
-        trials, p = work.trials[:n], work.p[:n]
+        first_at, second_at = work.first_at[:single], work.second_at[:single]
+        side, below = work.side[:single], work.below[:single]
         score, expected = work.score[:k], work.expected[:k]
         start_stream(state, how.seed, order.word[u])
         drawn, as_large = 0, 0
         while drawn < how.n_draws and as_large < how.enough:
+            if 2 * as_large >= how.enough and as_large >= _SOON * drawn:
+                break
             if moved:
                 _draw_shift(u, design, null, state, work)
             np.negative(expected, score)
-            position_score = _draw_votes(first_at, second_at, side, trials, p, state, score)
-            position_score -= left_wins
+            position_score = -left_wins + _draw_single_votes(
+                first_at, second_at, side, below, state, score
+            )
+            position_score += _draw_repeated_votes(single, n, work, state, score)
             if moved:
                 position_score += _apply_shift(u, design, null, work)
             draws[drawn] = _size(u, design, work, position_score, information)
@@ -317,7 +355,7 @@ def taste_shard(
                 break
         row = report[u]
         row[OBSERVED], row[DRAWN], row[AS_LARGE] = observed, drawn, as_large
-        if as_large < how.enough:
+        if 2 * as_large < how.enough or drawn == how.n_draws:
             _largest_tenth(draws[:drawn], row)
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
+from prefpath.diagnose.lean import Counts, one_slope_and_information
 from prefpath.diagnose.pvalues import over_shards
 from prefpath.diagnose.taste import NullModel
 from prefpath.model.design import Design, Floats, Ints
@@ -69,8 +71,6 @@ def margins_without_own(
             others[u] = _LEFT_IN
             alone = np.arange(ballots.n_annotators) == u
             _leave_out(ballots, common.fit(others), others, alone, found, n_threads)
-        if heavy.any():
-            common.fit(weight)
     scale = _pooled_slope(ballots, found.difference, consensus.position, ~aside)
     return CommonMargins(
         found.difference * scale, found.score_variance * scale**2, found.spread * scale
@@ -162,18 +162,37 @@ def _pooled_slope(
     ballots: Ballots, difference: Floats, position: float, followers: BoolArray
 ) -> float:
     """Slope of the followers' choices on the margins: 1 where these are calibrated."""
-    chosen = np.repeat(followers, np.diff(ballots.design.cells))
-    d, n, wins = difference[chosen], ballots.trials[chosen], ballots.wins[chosen]
-    offset = ballots.design.position[chosen] * position
+    counts = Counts(ballots.trials, ballots.wins, difference)
     slope = 1.0
     for _ in range(_NEWTON_STEPS):
-        margin = slope * d + offset
-        p = np.clip(ballots.probability(margin), 1e-12, 1.0 - 1e-12)
-        bend = ballots.slope_at(margin, p)
-        factor = bend / (p * (1.0 - p))
-        information = float(np.sum(factor * bend * n * d * d))
-        step = float(np.sum(factor * (wins - n * p) * d)) / max(information, 1e-300)
+        score, information = _score_of_pooled_slope(
+            slope, position, ballots.design, counts, ballots.probit, followers
+        )
+        step = score / max(information, 1e-300)
         slope = float(np.clip(slope + np.clip(step, -0.5, 0.5), *_SLOPES))
         if abs(step) < 1e-3 * slope:
             break
     return slope
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _score_of_pooled_slope(
+    slope: float,
+    position: float,
+    design: Design,
+    counts: Counts,
+    probit: bool,
+    followers: NDArray[np.bool_],
+) -> tuple[float, float]:
+    score, information = 0.0, 0.0
+    for u in range(len(followers)):
+        if followers[u]:
+            for c in range(design.cells[u], design.cells[u + 1]):
+                d, wins = counts.offset[c], counts.wins[c]
+                margin = slope * d + design.position[c] * position
+                gradient, curvature = one_slope_and_information(
+                    margin, wins, counts.trials[c] - wins, probit
+                )
+                score += d * gradient
+                information += d * d * curvature
+    return score, information
