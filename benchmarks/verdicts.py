@@ -291,7 +291,8 @@ def main() -> None:
     shapes = [int(k) for k in asked.shapes.split(",")] if asked.shapes else list(range(len(SHAPES)))
     print(f"{len(seeds)} crowds of each shape")
     for number in shapes:
-        show(number, seeds, asked.beside)
+        many = 5 if SHAPES[number].annotators < 50 else 1  # small crowds are more of them
+        show(number, range(many * len(seeds)), asked.beside)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ FOLLOWER = measures(
     p_attention=0.8,
     p_no_taste=np.nan,
     p_own_ranking=np.nan,
+    correlation_high=-0.1,
     attention=1.0,
     attention_low=0.7,
     attention_high=1.4,
@@ -83,7 +84,7 @@ CONTRARY = changed(NOISY, attention=-0.8, attention_low=-1.2, attention_high=-0.
          "crowd"),
         # A word needs evidence for itself.
         (changed(RANDOM, p_own_ranking=0.2), "unlike the crowd, unclear why"),
-        (changed(RANDOM, attention_high=0.65), "unlike the crowd, unclear why"),
+        (changed(RANDOM, attention_high=0.45), "unlike the crowd, unclear why"),
         (changed(NOISY, p_own_ranking=0.2), "unlike the crowd, unclear why"),
         (changed(TASTE, p_no_taste=0.2), "unlike the crowd, unclear why"),
         (changed(FOLLOWER, attention_low=0.35), "inconclusive"),
@@ -94,8 +95,10 @@ CONTRARY = changed(NOISY, attention=-0.8, attention_low=-1.2, attention_high=-0.
         # Sides are unknown: nothing is asked of a lean.
         (changed(FOLLOWER, lean=np.nan, lean_low=np.nan, lean_high=np.nan), "follows the crowd"),
         # Against the crowd is contrary, unless a taste explains it and it is not clear.
-        (changed(CONTRARY, p_no_taste=0.001), "own taste"),
-        (changed(CONTRARY, p_no_taste=0.001, attention_high=-0.6), "contrary"),
+        (changed(CONTRARY, correlation_high=0.2, p_no_taste=0.001), "own taste"),
+        (changed(CONTRARY, correlation_high=0.2), "unlike the crowd, unclear why"),
+        (changed(CONTRARY, p_no_taste=0.001), "contrary"),
+        (changed(RANDOM, p_lean=0.04), "unlike the crowd, unclear why"),
         # Both: the clearer one, but a one-sided clicker is one, and a leaner is not random.
         (changed(TASTE, leans=True, p_lean=1e-3, left=70.0, right=30.0), "own taste"),
         (changed(TASTE, leans=True, p_lean=1e-9, lean=1.0), "leans left"),
@@ -120,7 +123,7 @@ def test_the_second_effect_is_in_the_notes():
     other = give_verdicts(changed(both, p_lean=1e-9), CROWD)[0]
     assert "own taste as well" in other.notes[0]
     coin = give_verdicts(changed(RANDOM, leans=True, lean=1.0), CROWD)[0]
-    assert "items hardly matter" in coin.notes[0]
+    assert "the items matter less" in coin.notes[0]
     assert "one side only" in give_verdicts(changed(FOLLOWER, one_order=True), CROWD)[0].notes[-1]
 
 
@@ -256,7 +259,7 @@ def test_attention_is_near_the_truth(planted):
 def test_sides_that_are_unknown_are_never_leaned_to():
     rng = np.random.default_rng(5)
     parts = [_vote(rng, f"u{k}", 60, lambda i, j: 0.3 * (i - j), 8) for k in range(20)]
-    parts.append(_vote(rng, "contrarian", 60, lambda i, j: -0.3 * (i - j), 8))
+    parts.append(_vote(rng, "contrarian", 150, lambda i, j: -0.3 * (i - j), 8))
     who, left, right, choice = (np.concatenate(column) for column in zip(*parts, strict=True))
     votes = Votes.from_arrays(who, left, right, choice, position_known=False)
     with pytest.warns(VoteWarning, match="unknown"):

@@ -32,6 +32,9 @@ _MOST_DRAWS, _FEWEST_DRAWS, _COMPARISONS_DRAWN = 400, 60, 200_000
 _ENOUGH = 12
 # Normal noise of variance v flattens a logistic curve to slope 1 / sqrt(1 + 0.346 v).
 _FLATTENS = {False: 0.346, True: 1.0}
+_NEARLY_ONE = 0.99  # correlations beyond are as good as 1
+# A taste held more sharply than the crowd's is flattened less: chance correlations show more.
+_SHARPER_TASTE = 1.3
 _SEED = 0x5DEECE66D  # other draws than those of the tests that name people
 
 
@@ -45,10 +48,14 @@ class BeyondSlope:
         Of no taste beside lean and attention; small: there is one.
     p_own_ranking : array (n_annotators,)
         Of a ranking of their own, held as sharply as the crowd holds its; small: there is none.
+    correlation_high : array (n_annotators,)
+        Upper end of the correlation between their ranking and the crowd's, were the items a
+        sample: rankings of few items agree or disagree by chance.
     """
 
     p_no_taste: Floats
     p_own_ranking: Floats
+    correlation_high: Floats
 
 
 class _Fit(NamedTuple):
@@ -88,16 +95,14 @@ def look_beyond_slope(
 ) -> BeyondSlope:
     """Ask both questions of some annotators."""
     out: Floats = np.full((ballots.n_annotators, 2), np.nan)
-    slope = np.clip(attention.estimate, -1.0, 1.0)
     flatten = 2.0 * _FLATTENS[ballots.probit] * margins.spread**2
-    correlation = np.sign(slope) * np.sqrt(slope**2 * (1.0 + flatten) / (1.0 + flatten * slope**2))
     fit = _Fit(
         attention.estimate,
         attention.lean,
         attention.own_lean,
         margins.difference,
         margins.score_variance,
-        correlation,
+        _correlation(attention.estimate, flatten),
         margins.spread,
         ballots.probit,
     )
@@ -110,7 +115,30 @@ def look_beyond_slope(
 
     known = asked & ~np.isnan(attention.estimate)
     over_shards(one_shard, ballots, known, draws.n_threads)
-    return BeyondSlope(out[:, 0].copy(), out[:, 1].copy())
+    highest = _highest_correlation(attention, flatten, np.diff(ballots.design.blocks))
+    return BeyondSlope(out[:, 0].copy(), out[:, 1].copy(), highest)
+
+
+def _correlation(slope: Floats, flatten: float) -> Floats:
+    """Correlation of two rankings, held equally sharply, that makes one's slope on the other.
+
+    What is not shared is noise to the slope, and flattens it.
+    """
+    inside = np.clip(slope, -1.0, 1.0)
+    result: Floats = inside * np.sqrt((1.0 + flatten) / (1.0 + flatten * inside**2))
+    return result
+
+
+def _highest_correlation(attention: Attention, flatten: float, n_free: Ints) -> Floats:
+    """The interval's upper end of the slope as a correlation, and one standard error of few items.
+
+    On Fisher's scale. Together they are further off than 97.5 % of rankings unrelated to the
+    crowd's, whatever the share of the two kinds of error.
+    """
+    inside = np.clip(_correlation(attention.high, flatten), -_NEARLY_ONE, _NEARLY_ONE)
+    by_items = _SHARPER_TASTE / np.sqrt(np.fmax(n_free - 3.0, 1.0))
+    result: Floats = np.tanh(np.arctanh(inside) + by_items)
+    return result
 
 
 def _spread_of_coefficients(features: Floats | None) -> float:

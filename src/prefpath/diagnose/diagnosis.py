@@ -25,7 +25,7 @@ from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.reasons import CrowdFacts, Verdict, give_verdicts
 from prefpath.diagnose.table import table_columns
 from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
-from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
+from prefpath.diagnose.verdicts import NOT_DECIDED, VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.leaderboard import side_clicks
@@ -100,7 +100,11 @@ class Diagnosis:
         entered = {
             kind: int(np.count_nonzero(times <= self.t)) for kind, times in self.entered.items()
         }
-        return Headline(self.counts, self.q, self.t, entered, self.crowd.common_first)
+        undecided = np.isin(self.words, [VERDICTS.index(word) for word in NOT_DECIDED])
+        with_the_crowd = int(np.count_nonzero(undecided & (self.measures.attention_low > 0)))
+        return Headline(
+            self.counts, self.q, self.t, entered, with_the_crowd, self.crowd.common_first
+        )
 
     def who(self, *words: str) -> Labels:
         """Labels of those with one of some verdicts, in the order of the table."""
@@ -236,6 +240,7 @@ def _measures(fitted: Fitted, tests: _Tests) -> Measures:
         p_attention=unknown if found is None else found.p_attention,
         p_no_taste=unknown if beyond is None else beyond.p_no_taste,
         p_own_ranking=unknown if beyond is None else beyond.p_own_ranking,
+        correlation_high=unknown if beyond is None else beyond.correlation_high,
         attention=unknown if attention is None else attention.estimate,
         attention_low=unknown if attention is None else attention.low,
         attention_high=unknown if attention is None else attention.high,

@@ -210,8 +210,10 @@ def discover_in(
     _check_enough(ballots.votes, tested, how.null, how.least_votes)
     who = _Tested(lean=tested & (ballots.sided > 0) & position_bias, taste=tested)
     common = CommonModel(ballots, common_position=common_position)
-    consensus, aside = _settle(ballots, common, who, how.q, how.draws)
-    margins = margins_without_own(ballots, common, consensus, aside, n_threads=how.draws.n_threads)
+    consensus, aside, unlike = _settle(ballots, common, who, how.q, how.draws)
+    margins = margins_without_own(
+        ballots, common, consensus, aside, unlike=unlike, n_threads=how.draws.n_threads
+    )
     found = _test(ballots, _Common(consensus, margins, aside), who, how.draws, interval=True)
     judged, named, shift, scale = {}, {}, {}, {}
     for name, p in found.p.items():
@@ -262,16 +264,24 @@ class _Found:
 
 def _settle(
     ballots: Ballots, common: CommonModel, tested: _Tested, q: float, draws: Draws
-) -> tuple[Consensus, BoolArray]:
-    """Common scores from those who follow them, and who was set aside for that."""
-    aside = np.zeros(ballots.n_annotators, dtype=bool)
+) -> tuple[Consensus, BoolArray, BoolArray]:
+    """Common scores from those who follow them, who was set aside for that, who sees otherwise."""
+    nobody = np.zeros(ballots.n_annotators, dtype=bool)
+    aside, unlike = nobody, nobody
     consensus = common.fit()
     for _ in range(_MOST_ROUNDS):
         margins = margins_without_own(
-            ballots, common, consensus, aside, refit=False, n_threads=draws.n_threads
+            ballots,
+            common,
+            consensus,
+            aside,
+            unlike=unlike,
+            refit=False,
+            n_threads=draws.n_threads,
         )
         found = _test(ballots, _Common(consensus, margins, aside), tested, draws.quick())
-        named = _pulls_the_scores(found, q)
+        unlike = benjamini_hochberg(found.p["attention"], q)
+        named = _pulls_the_scores(found, unlike, q)
         smallest = np.fmin(np.fmin(found.p["lean"], found.p["taste"]), found.p["attention"])
         named = _at_most_half(named, smallest, ballots.decisive)
         if (named == aside).all():
@@ -280,14 +290,14 @@ def _settle(
         consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
         if np.abs(consensus.scores - last).max() < _SETTLED:
             break
-    return consensus, aside
+    return consensus, aside, _at_most_half(unlike, found.p["attention"], ballots.decisive)
 
 
-def _pulls_the_scores(found: _Found, q: float) -> BoolArray:
+def _pulls_the_scores(found: _Found, unlike: BoolArray, q: float) -> BoolArray:
     """Who is named, but for those who see sharply: their votes say most about the scores."""
     barely = found.attention.first_step < _BARELY_ATTENDS
-    named = {name: benjamini_hochberg(p, q) for name, p in found.p.items()}
-    return named["lean"] | named["taste"] | (named["attention"] & barely)
+    named = benjamini_hochberg(found.p["lean"], q) | benjamini_hochberg(found.p["taste"], q)
+    return named | (unlike & barely)
 
 
 def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
@@ -306,8 +316,9 @@ def _test(
     """P-values of lean, taste and attention against a common model."""
     consensus = common.consensus
     plain = ballots.margin(consensus.scores)
-    offset = ballots.add_lean(plain, consensus.position)
-    p_lean = lean_p_values(ballots, offset, tested.lean, draws.n_threads)
+    p_lean = lean_p_values(
+        ballots, _margin_beside_lean(ballots, common, plain, tested), tested.lean, draws.n_threads
+    )
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.add_lean(plain, own)
     p_taste = taste_p_values(
@@ -324,6 +335,25 @@ def _test(
     )
     p = {"lean": p_lean, "taste": p_taste, "attention": attention.p}
     return _Found(p, attention)
+
+
+def _margin_beside_lean(
+    ballots: Ballots, common: _Common, plain: Floats, tested: _Tested
+) -> Floats:
+    """Margins with the lean that everybody shares, and the slope of those who see sharper.
+
+    A shared lean shows less in the votes of someone who sees sharply: without their slope they
+    would seem to lean the other way.
+    """
+    shared = common.consensus.position
+    if not shared:
+        return plain
+    attention = measure_attention(
+        ballots, common.margins, tested.lean, own_lean=tested.lean, common_lean=shared
+    )
+    slope = np.fmax(1.0, np.nan_to_num(attention.low, nan=1.0))
+    sharper = np.repeat(slope, np.diff(ballots.design.cells))
+    return ballots.add_lean(sharper * plain, shared)
 
 
 def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:

@@ -25,6 +25,8 @@ class Headline:
         Time at which the path was stopped.
     entered : dict
         Annotators whose effect has entered the path at t, by kind of effect.
+    n_with_the_crowd : int
+        Of those who are not decided, how many go with the crowd more than a coin would.
     common_first : float or None
         How often everybody together chooses the first of two equal items, where that was fitted.
 
@@ -39,6 +41,7 @@ class Headline:
     q: float
     t: float
     entered: dict[str, int]
+    n_with_the_crowd: int = 0
     common_first: float | None = None
 
     @property
@@ -64,6 +67,7 @@ class Headline:
             "n_standing_out": self.n_standing_out,
             "n_following": self.n_following,
             "n_not_decided": self.n_not_decided,
+            "n_not_decided_with_the_crowd": self.n_with_the_crowd,
             "by_verdict": dict(self.counts),
             "false_discovery_rate": self.q,
             "t": self.t,

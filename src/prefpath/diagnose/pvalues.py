@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.lean_test import lean_shard
+from prefpath.diagnose.lean_test import SideModel, lean_shard
 from prefpath.diagnose.taste import (
     AS_LARGE,
     DRAWN,
@@ -75,13 +75,11 @@ def taste_p_values(
 
 
 def lean_p_values(
-    ballots: Ballots, offset: Floats, tested: BoolArray, n_threads: int | None = None
+    ballots: Ballots, margin: Floats, tested: BoolArray, n_threads: int | None = None
 ) -> Floats:
     """P-value of each annotator's lean under sides swapped at random; nothing is drawn."""
     result: Floats = np.full(ballots.n_annotators, np.nan)
-    nothing: Floats = np.zeros(0)
-    p = ballots.probability(offset)
-    model = NullModel(ballots.trials, ballots.wins, p, nothing, nothing)
+    model = SideModel(ballots.trials, ballots.wins, ballots.probability(margin))
     over_shards(
         lambda who: lean_shard(who, ballots.design, model, result), ballots, tested, n_threads
     )
@@ -102,6 +100,8 @@ def _drawn_or_tail(report: Floats, tail: Floats, tested: BoolArray, draws: Draws
     drawn, as_large = np.fmax(report[:, DRAWN], 1.0), report[:, AS_LARGE]
     stopped = drawn < draws.n_draws  # at the last of them: their share is the sequential p-value
     share = np.where(stopped & (as_large > 0), as_large / drawn, (1.0 + as_large) / (1.0 + drawn))
+    soon = stopped & (as_large > 1) & (as_large < draws.enough)  # no small p-value: no bias either
+    share = np.where(soon, (as_large - 1.0) / np.fmax(drawn - 1.0, 1.0), share)
     often = 2 * as_large >= draws.enough
     p = np.where(often & (stopped | (as_large >= _HARDLY)), share, tail)
     return np.where(tested, np.fmin(p, 1.0), np.nan)

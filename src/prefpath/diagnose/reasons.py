@@ -22,8 +22,6 @@ from prefpath.diagnose.verdicts import (
     VERDICTS,
     Measures,
     choose_words,
-    is_noisy,
-    is_random,
     is_sharper,
     upright,
 )
@@ -67,6 +65,7 @@ class _Row(NamedTuple):
     p_attention: float
     p_no_taste: float
     p_own_ranking: float
+    correlation_high: float
     attention: float
     attention_low: float
     attention_high: float
@@ -79,14 +78,12 @@ class _Row(NamedTuple):
     one_order: bool
     one_side: float
     shows_taste: bool
-    is_random: bool
-    is_noisy: bool
     is_sharper: bool
     upright: bool
 
 
 def _rows(of: Measures) -> Iterator[_Row]:
-    rules = (of.one_side, of.shows_taste, is_random(of), is_noisy(of), is_sharper(of), upright(of))
+    rules = (of.one_side, of.shows_taste, is_sharper(of), upright(of))
     columns = [getattr(of, field.name) for field in fields(of)]
     return map(_Row._make, zip(*(c.tolist() for c in (*columns, *rules)), strict=True))
 
@@ -172,10 +169,10 @@ def _notes(word: str, of: _Row, crowd: CrowdFacts) -> tuple[str, ...]:
 def _beside_a_lean(of: _Row) -> list[str]:
     if of.shows_taste:
         return [f"{OWN_TASTE} as well (no taste beside the lean: {_p(of.p_no_taste)})"]
-    if of.is_random:
-        return [f"beyond the lean, items hardly matter: {_attention(of)}"]
-    if of.is_noisy or of.is_sharper:
-        return [f"{NOISY if of.is_noisy else SHARPER} as well: {_attention(of)}"]
+    if of.is_sharper:
+        return [f"{SHARPER} as well: {_attention(of)}"]
+    if of.unlike and of.attention_high < 1:
+        return [f"beside the lean, the items matter less than to the crowd: {_attention(of)}"]
     if of.deviates or of.unlike:
         return [f"beside the lean {_unlike(of)}; unclear why"]
     return []

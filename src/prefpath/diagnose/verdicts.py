@@ -45,13 +45,11 @@ STANDING_OUT = tuple(word for word in VERDICTS if word not in UNREMARKABLE)
 
 ONE_SIDED_FROM = 0.9  # share of decisive clicks on one side
 LEVEL = 0.05  # of single tests that rule something out
-TASTE_LEVEL = 0.025  # of a taste beside attention and lean, among those already named
+TASTE_LEVEL = 0.02  # of a taste beside attention and lean, among those already named
+RANKING_LEVEL = 0.03  # of a ranking of their own that is ruled out
 HALF, TWICE = 0.5, 2.0  # following is seeing between half and twice as sharply as the crowd
-MOST_LEAN = 1.0  # logits: 73 to 27 at equal quality
-# Something is ruled out by a one-sided test at 5 %: beyond the ends of the 90 % interval, which lie
-# at this share of the way from the estimate to those of the 95 % interval.
-_ONE_SIDED_END = 1.6448536269514722 / 1.959963984540054
-CLEARLY_AGAINST = -0.5  # a taste beside it or not, this is against the crowd
+HARDLY = 0.4  # of the crowd's attention: who may have as much is not called random
+MOST_LEAN = 1.1  # logits: three to one at equal quality
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +64,8 @@ class Measures:
         P-values of no lean, no taste, attention 1.
     p_no_taste, p_own_ranking : array
         Of no taste beside attention and lean, and of a ranking of their own (`BeyondSlope`).
+    correlation_high : array
+        Upper end of the correlation of their ranking with the crowd's (`BeyondSlope`).
     attention, attention_low, attention_high : array
     lean, lean_low, lean_high : array
         In logits, beyond the lean everybody shares.
@@ -88,6 +88,7 @@ class Measures:
     p_attention: Floats
     p_no_taste: Floats
     p_own_ranking: Floats
+    correlation_high: Floats
     attention: Floats
     attention_low: Floats
     attention_high: Floats
@@ -118,7 +119,7 @@ class Measures:
     @property
     def has_no_taste(self) -> BoolArray:
         """Named, and a ranking of their own as clear as the crowd's is ruled out."""
-        result: BoolArray = self.named & ~self.shows_taste & (self.p_own_ranking <= LEVEL)
+        result: BoolArray = self.named & ~self.shows_taste & (self.p_own_ranking <= RANKING_LEVEL)
         return result
 
     @property
@@ -150,24 +151,29 @@ def choose_words(of: Measures) -> Ints:
 
 
 def is_contrary(of: Measures) -> BoolArray:
-    """Named, and the interval of attention lies below 0; a taste would have to be weaker."""
-    by_taste = of.shows_taste & (of.attention_high > CLEARLY_AGAINST)
-    result: BoolArray = of.named & (of.attention_high < 0.0) & ~by_taste
+    """Named, and further against the crowd than a ranking unrelated to it is by chance."""
+    result: BoolArray = of.named & (of.attention_high < 0.0) & (of.correlation_high < 0.0)
     return result
 
 
 def is_random(of: Measures) -> BoolArray:
-    """Attention may be 0 and is below half of a follower's, and there is no taste."""
+    """Attention may be 0 and is far below a follower's; neither taste nor lean."""
     near_nothing = (of.attention_low <= 0.0) & (of.attention_high >= 0.0)
-    below_half = _end(of.attention, of.attention_high) < HALF
-    result: BoolArray = of.has_no_taste & near_nothing & below_half
+    hardly = near_nothing & (of.attention_high < HARDLY)
+    result: BoolArray = of.has_no_taste & hardly & ~_may_lean(of)
     return result
 
 
 def is_noisy(of: Measures) -> BoolArray:
     """Attention between 0 and 1, and there is no taste that would look the same."""
     between = (of.attention_low > 0.0) & (of.attention_high < 1.0)
-    result: BoolArray = of.has_no_taste & between
+    result: BoolArray = of.has_no_taste & between & ~_may_lean(of)
+    return result
+
+
+def _may_lean(of: Measures) -> BoolArray:
+    """A lean, named or not, may explain the votes as well."""
+    result: BoolArray = of.p_lean <= LEVEL
     return result
 
 
@@ -178,8 +184,7 @@ def is_sharper(of: Measures) -> BoolArray:
 
 def is_follower(of: Measures) -> BoolArray:
     """Nothing named; half and twice the crowd's attention, and a clear lean, are ruled out."""
-    low, high = (_end(of.attention, end) for end in (of.attention_low, of.attention_high))
-    attends = (low > HALF) & (high < TWICE)
+    attends = (of.attention_low > HALF) & (of.attention_high < TWICE)
     tasteless = of.p_taste > LEVEL
     result: BoolArray = of.tested & ~of.named & ~of.leans & attends & tasteless & upright(of)
     return result
@@ -187,12 +192,6 @@ def is_follower(of: Measures) -> BoolArray:
 
 def upright(of: Measures) -> BoolArray:
     """Sides are unknown, or a lean of `MOST_LEAN` to either side is ruled out."""
-    low, high = (_end(of.lean, end) for end in (of.lean_low, of.lean_high))
-    result: BoolArray = np.isnan(of.lean) | ((low > -MOST_LEAN) & (high < MOST_LEAN))
-    return result
-
-
-def _end(estimate: Floats, end: Floats) -> Floats:
-    """End of the 90 % interval, from that of the 95 % interval."""
-    result: Floats = estimate + _ONE_SIDED_END * (end - estimate)
+    bounded = (of.lean_low > -MOST_LEAN) & (of.lean_high < MOST_LEAN)
+    result: BoolArray = np.isnan(of.lean) | bounded
     return result

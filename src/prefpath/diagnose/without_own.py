@@ -50,6 +50,7 @@ def margins_without_own(
     consensus: Consensus,
     aside: BoolArray,
     *,
+    unlike: BoolArray | None = None,
     refit: bool = True,
     n_threads: int | None = None,
 ) -> CommonMargins:
@@ -57,6 +58,7 @@ def margins_without_own(
 
     By one step of Newton's method with the diagonal of the information (close where items met
     many others); by fitting again, with `refit`, for those with more than 2 % of all votes.
+    Those `unlike` the others in attention have no say in what slope 1 is.
     """
     found = CommonMargins(
         np.zeros(len(ballots.trials)), np.zeros(ballots.design.seen[-1]), _spread(consensus)
@@ -71,7 +73,8 @@ def margins_without_own(
             others[u] = _LEFT_IN
             alone = np.arange(ballots.n_annotators) == u
             _leave_out(ballots, common.fit(others), others, alone, found, n_threads)
-    scale = _pooled_slope(ballots, found.difference, consensus.position, ~aside)
+    followers = ~aside if unlike is None else ~(aside | unlike)
+    scale = _pooled_slope(ballots, found.difference, consensus.position, followers)
     return CommonMargins(
         found.difference * scale, found.score_variance * scale**2, found.spread * scale
     )
