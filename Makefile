@@ -4,16 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types unit docs coverage audit golden figures tables clean
+.PHONY: help lock demo test lint types unit stress mutants docs coverage audit golden figures tables clean
 
 help:  ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
-$(READY): pyproject.toml
+# The versions of the lock, each checked by its hash; where one cannot be had, the newest allowed.
+$(READY): pyproject.toml requirements-lock.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-lock.txt \
+		|| echo "the lock cannot be installed here: the newest allowed versions are taken instead"
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	touch $(READY)
+
+lock: $(READY)  ## Choose new versions for requirements-lock.txt (needs the network)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra test --universal --generate-hashes --upgrade --quiet \
+		--custom-compile-command "make lock" --output-file requirements-lock.txt
 
 demo: $(READY)  ## A small crowd with planted deviants, and whether they are found
 	$(BIN)/prefpath demo
@@ -39,6 +47,12 @@ docs: $(READY)  ## The documentation site, into site/; warnings are errors, noth
 
 coverage: $(READY)  ## All tests with the lines and branches they reach; kernels uncompiled (slow)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term-missing:skip-covered
+
+mutants: $(READY)  ## Small errors put into the mathematics: the share the tests notice (an hour)
+	$(BIN)/python tools/mutants.py
+
+stress: $(READY)  ## Bad files, kills, full disks, little memory, hard numbers: tried, survived, lost
+	$(BIN)/python tools/stress.py
 
 audit: $(READY)  ## Known weaknesses of the libraries installed (needs the network)
 	$(BIN)/python tools/audit.py

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteWarning
-from prefpath.manners import FittedAttributes, Parameters
+from prefpath.manners import Parameters, Predictions
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from prefpath.inference.columns import Anchor
     from prefpath.inference.intervals import CommonScores, Method
     from prefpath.inference.scales import Scale
-    from prefpath.model.design import Floats
     from prefpath.model.features import ItemFeatures
     from prefpath.model.losses import Loss
     from prefpath.model.penalties import Penalty
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from prefpath.votes import Votes
 
 
-class PreferenceModel(FittedAttributes, Parameters):
+class PreferenceModel(Predictions, Parameters):
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
@@ -198,53 +197,6 @@ class PreferenceModel(FittedAttributes, Parameters):
         """Stop at another time; everything the model says is then said at that time."""
         self.fitted_ = self._known().at(t)
         return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """Margin of each comparison: above 0 the left item is expected to win.
-
-        X is `Votes` or a frame of left, right and, where known, annotator. An annotator the
-        model has not seen gets the common score (with `weak`, averaged over who they may be); an
-        item it has not seen needs features.
-        """
-        from prefpath.comparisons import LabelledComparisons
-        from prefpath.weak import weak_margins
-
-        fitted, comparisons = self._known(), LabelledComparisons.of(X, self.group)
-        if self.weak_ is None:
-            return fitted.margins(comparisons)
-        return weak_margins(fitted, self.weak_, comparisons)
-
-    def predict(self, X: Any) -> Floats:
-        """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
-        return np.sign(self.decision_function(X)).astype(int)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability that the right and that the left item is chosen, in this order."""
-        margin = self.decision_function(X)
-        left = self.fitted_.loss.probability(margin)
-        return np.column_stack((1.0 - left, left))
-
-    def score(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> float:
-        """Share of votes whose sign is predicted right; ties and margins of 0 count one half.
-
-        X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
-        """
-        from prefpath.comparisons import as_votes
-        from prefpath.selection.criteria import mismatch_ratio
-        from prefpath.votes import Votes
-        from prefpath.votes.check import check_choices
-
-        if y is None:
-            votes = X if isinstance(X, Votes) else as_votes(X, None, sample_weight, self.group)
-            margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
-        else:
-            margin, choice = self.decision_function(X), check_choices(np.asarray(y))
-            weight = np.ones(len(choice))
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=float)
-        return 1.0 - mismatch_ratio(margin, choice, weight)
 
     def ranking(
         self,

@@ -2,7 +2,7 @@
 
 `Parameters` is what scikit-learn asks of an estimator (`clone`, `cross_val_score`, grid search,
 `check_estimator`): parameters by name, and tags. `FittedAttributes` are the attributes with an
-underscore at their end.
+underscore at their end, `Predictions` the methods that predict.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 if TYPE_CHECKING:
     from prefpath.fitted import Fitted
+    from prefpath.model.design import Floats
     from prefpath.model.features import ItemFeatures
     from prefpath.path import Path
     from prefpath.selection.cross_validation import CrossValidation
@@ -146,3 +150,56 @@ class FittedAttributes:
         if self.fitted_.features is None:
             raise AttributeError("the model was fitted without features")
         return self.fitted_.features.shape[1]
+
+
+class Predictions(FittedAttributes):
+    """Predictions of a class that keeps a `fitted_`."""
+
+    group: str | None
+
+    def decision_function(self, X: Any) -> Floats:
+        """Margin of each comparison: above 0 the left item is expected to win.
+
+        X is `Votes` or a frame of left, right and, where known, annotator. An annotator the
+        model has not seen gets the common score (with `weak`, averaged over who they may be); an
+        item it has not seen needs features.
+        """
+        from prefpath.comparisons import LabelledComparisons
+        from prefpath.weak import weak_margins
+
+        fitted, comparisons = self._known(), LabelledComparisons.of(X, self.group)
+        if self.weak_ is None:
+            return fitted.margins(comparisons)
+        return weak_margins(fitted, self.weak_, comparisons)
+
+    def predict(self, X: Any) -> Floats:
+        """1 where the left item is expected to win, -1 where the right one is, 0 if neither."""
+        return np.sign(self.decision_function(X)).astype(int)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability that the right and that the left item is chosen, in this order."""
+        margin = self.decision_function(X)
+        left = self.fitted_.loss.probability(margin)
+        return np.column_stack((1.0 - left, left))
+
+    def score(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Share of votes whose sign is predicted right; ties and margins of 0 count one half.
+
+        X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
+        """
+        from prefpath.comparisons import as_votes
+        from prefpath.selection.criteria import mismatch_ratio
+        from prefpath.votes import Votes
+        from prefpath.votes.check import check_choices
+
+        if y is None:
+            votes = X if isinstance(X, Votes) else as_votes(X, None, sample_weight, self.group)
+            margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
+        else:
+            margin, choice = self.decision_function(X), check_choices(np.asarray(y))
+            weight = np.ones(len(choice))
+        if sample_weight is not None:
+            weight = np.asarray(sample_weight, dtype=float)
+        return 1.0 - mismatch_ratio(margin, choice, weight)

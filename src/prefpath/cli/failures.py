@@ -27,7 +27,9 @@ from prefpath.machine import lacking
 
 _INTERRUPTED, _TERMINATED = 130, 143
 _DEBUG = "PREFPATH_DEBUG"
-_LEAST_ADDRESSES = 900_000_000  # NumPy, SciPy, Numba and DuckDB alone map this much
+# NumPy, SciPy, Numba and DuckDB alone map 0.9 GB, and where LLVM finds no room to compile, it ends
+# the process without a word we could catch.
+_LEAST_ADDRESSES = 1_500_000_000
 
 
 class _Terminated(BaseException):
