@@ -111,6 +111,7 @@ def margins_at(
         bias=path.position_bias(t),
         common_bias=path.common_position_at(t),
         features=matrix,
+        attention=path.attention(t),
     )
 
 

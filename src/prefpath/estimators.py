@@ -37,7 +37,7 @@ class PreferenceModel(Predictions, Parameters):
 
     Parameters
     ----------
-    loss, penalty, position_bias, common_position, kappa, solver, common, n_times, t_ratio
+    loss, penalty, position_bias, common_position, attention, kappa, solver, common, n_times, t_ratio
         As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
         held-out error has clearly stopped improving (the best time lies a factor of four back)
         or everybody is in.
@@ -96,6 +96,7 @@ class PreferenceModel(Predictions, Parameters):
         penalty: str | Penalty | None = None,
         position_bias: bool = True,
         common_position: bool = False,
+        attention: bool = False,
         kappa: float = 20.0,
         balance: bool | Literal["auto"] = "auto",
         group: str | None = None,
@@ -116,6 +117,7 @@ class PreferenceModel(Predictions, Parameters):
         self.penalty = penalty
         self.position_bias = position_bias
         self.common_position = common_position
+        self.attention = attention
         self.kappa = kappa
         self.balance = balance
         self.group = group
@@ -327,6 +329,7 @@ class PreferenceModel(Predictions, Parameters):
             features=None if features is None else features.of(votes.items),
             position_bias=self.position_bias and bool(votes.position_known.any()),
             common_position=self.common_position,
+            attention=self.attention,
             kappa=self.kappa,
             balance=balanced,
         )

@@ -31,6 +31,7 @@ def fit_path(
     common_position: bool = False,
     kappa: float = 20.0,
     balance: bool = False,
+    attention: bool = False,
     solver: Solver = "flow",
     common: Common = "flow",
     step: float | None = None,
@@ -63,6 +64,10 @@ def fit_path(
     balance : bool
         Thresholds that grow with the root of an annotator's votes, so that heavy voters do
         not enter first only because they vote a lot.
+    attention : bool
+        Whether annotators may see the common scores more or less sharply than the crowd:
+        the margin is then `(1 + sigma^u)(theta_i - theta_j) + ...`, sigma sparse as gamma is
+        (docs/attention.md).
     solver : {"flow", "lbi"}
         "flow" integrates the equation adaptively; "lbi" is the paper's iteration, to the letter.
     common : {"flow", "minimise"}
@@ -104,6 +109,7 @@ def fit_path(
         common_position=common_position,
         kappa=kappa,
         balance=balance,
+        attention=attention,
     )
     grid = make_grid(times, n_times, t_ratio)
     return solve(
@@ -132,6 +138,13 @@ def solve(
         raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
     if common not in ("flow", "minimise"):
         raise SettingError(f"common is {common!r}", expected="'flow' or 'minimise'")
+    if problem.attention and common == "minimise":
+        raise SettingError(
+            'attention with common="minimise"',
+            expected="a common part that moves by gradient",
+            remedy='pass common="flow": with attention the common part has another linear system '
+            "at every step",
+        )
     if solver == "flow":
         if step is not None:
             raise SettingError("step with solver 'flow', whose steps adapt", remedy="leave it out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, Literal
 from zipfile import BadZipFile
@@ -18,9 +18,11 @@ from prefpath.model.penalties import PENALTIES, Penalty, block_proxes, soft_thre
 from prefpath.votes.encode import CodeArray, Labels
 from prefpath.writing import whole_file
 
-Kind = Literal["deviation", "position_bias"]
+Kind = Literal["deviation", "position_bias", "attention"]
 
-_FORMAT = 1
+_FORMAT = 2
+# Format 1 (version 0.1.0) knows no attention.
+_READABLE = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,11 @@ class Knot:
     z: Floats
     who_bias: Ints
     z_bias: Floats
+    who_attention: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    z_attention: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-_NOBODY, _NOTHING = np.zeros(0, dtype=np.int64), np.zeros(0)
-_NO_KNOT = Knot(_NOBODY, _NOTHING, _NOBODY, _NOTHING)
+_NO_KNOT = Knot(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,10 @@ class Path:
         Step of the iteration (LBI), None where steps adapt.
     n_evaluations : int
         Gradient evaluations (passes over the votes, or what is worth one).
+    attention_threshold : array (n_annotators,) or None
+        None where annotators all see the common scores alike.
+    attention_scale : float
+        What a sigma of 1 is worth on the scale of a margin.
     """
 
     times: Floats
@@ -81,6 +88,9 @@ class Path:
     solver: str
     step: float | None
     n_evaluations: int
+    attention_threshold: Floats | None = None
+    attention_scale: float = 1.0
+    entered_attention: Floats | None = None
 
     @property
     def n_times(self) -> int:
@@ -137,27 +147,55 @@ class Path:
 
     def position_bias(self, t: float) -> Floats:
         """Position bias of every annotator at time t; above 0 leans left."""
+        return self._scalar(t, "bias", self.position_threshold)
+
+    def attention(self, t: float) -> Floats:
+        """Attention sigma of every annotator at time t: they see `1 + sigma` times the scores.
+
+        0 sees as the crowd does, above 0 more sharply, -1 not at all (votes at random),
+        below -1 contrarily. All 0 where attention was not asked for.
+        """
+        if self.attention_threshold is None:
+            return np.zeros(len(self.annotators))
+        return self._scalar(t, "attention", self.attention_threshold) / self.attention_scale
+
+    def _scalar(self, t: float, kind: str, threshold: Floats) -> Floats:
+        """`kappa * prox` of z of a scalar effect at time t, for every annotator."""
         low, high, share = self._between(t)
-        z = (1.0 - share) * self._knot_z_bias(low) + share * self._knot_z_bias(high)
-        return self.kappa * np.asarray(soft_thresholds(z, self.position_threshold))
+        z = (1.0 - share) * self._knot_scalar(low, kind) + share * self._knot_scalar(high, kind)
+        return self.kappa * np.asarray(soft_thresholds(z, threshold))
 
     def personal_scores(self, annotator: Any, t: float) -> Floats:
-        """Scores one annotator gives to every item at time t: common plus deviation."""
+        """Scores one annotator gives to every item at time t: `(1 + sigma)` common + deviation."""
         found = np.flatnonzero(self.annotators == annotator)
         if not len(found):
             raise VoteError(f"there is no annotator {annotator!r} on the path")
         own = np.asarray(self.deviation(t)[found[0]].todense()).ravel()
-        return self.scores(t) + self._scores_of(own)
+        return (1.0 + self.attention(t)[found[0]]) * self.scores(t) + self._scores_of(own)
 
     def entry_times(self, kind: Kind = "deviation") -> Floats:
-        """When each annotator's deviation or position bias first left zero; inf is never."""
+        """When an effect of each annotator first left zero; inf is never."""
+        if kind == "attention":
+            never = np.full(len(self.annotators), np.inf)
+            return never if self.entered_attention is None else self.entered_attention
         if kind not in ("deviation", "position_bias"):
-            raise SettingError(f"kind is {kind!r}", expected="'deviation' or 'position_bias'")
+            raise SettingError(
+                f"kind is {kind!r}", expected="'deviation', 'position_bias' or 'attention'"
+            )
         return self.entered if kind == "deviation" else self.entered_bias
+
+    def first_entry_times(self) -> Floats:
+        """When each annotator first left the crowd, by whatever effect; inf is never."""
+        kinds: tuple[Kind, ...] = ("deviation", "position_bias", "attention")
+        return np.min([self.entry_times(kind) for kind in kinds], axis=0)
 
     def active_count(self, t: float) -> tuple[int, int]:
         """Annotators with a deviation and with a position bias at time t."""
         return len(self.active_deviations(t)[0]), int(np.count_nonzero(self.position_bias(t)))
+
+    def attention_count(self, t: float) -> int:
+        """Annotators with an attention of their own at time t."""
+        return int(np.count_nonzero(self.attention(t)))
 
     def _scores_of(self, coefficient: Floats) -> Floats:
         return coefficient if self.features is None else np.dot(self.features, coefficient)
@@ -183,9 +221,10 @@ class Path:
         z[np.repeat(shift, width) + np.arange(len(knot.z))] = knot.z
         return z
 
-    def _knot_z_bias(self, k: int) -> Floats:
+    def _knot_scalar(self, k: int, kind: str) -> Floats:
+        """z of a scalar effect of every annotator at a knot."""
         z, knot = np.zeros(len(self.annotators)), self._knot(k)
-        z[knot.who_bias] = knot.z_bias
+        z[getattr(knot, f"who_{kind}")] = getattr(knot, f"z_{kind}")
         return z
 
     def _block_columns(self, u: int) -> CodeArray:
@@ -198,7 +237,7 @@ class Path:
         arrays: dict[str, Any] = {
             name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None
         }
-        for name in ("who", "z", "who_bias", "z_bias"):
+        for name in _KNOT_PARTS:
             parts = [getattr(knot, name) for knot in self.knots]
             arrays[f"knot_{name}"] = np.concatenate(parts)
             arrays[f"knot_{name}_ends"] = np.cumsum([len(part) for part in parts])
@@ -219,7 +258,7 @@ class Path:
         """Read a path that `save` wrote."""
         try:
             meta, arrays = _unpack(FilePath(file))
-            if meta.get("format") == _FORMAT:
+            if meta.get("format") in _READABLE:
                 return cls(**_fields(meta, arrays))
         except (
             OSError,
@@ -235,7 +274,7 @@ class Path:
             ) from error
         raise VoteError(
             f"{file} has format {meta.get('format')}",
-            expected=f"format {_FORMAT}",
+            expected=f"format {_FORMAT} or older",
             remedy="save it again with this version of prefpath",
         )
 
@@ -249,7 +288,8 @@ def _unpack(file: FilePath) -> tuple[dict[str, Any], dict[str, Any]]:
 def _fields(meta: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     parts = {
         name: np.split(arrays[f"knot_{name}"], arrays[f"knot_{name}_ends"][:-1])
-        for name in ("who", "z", "who_bias", "z_bias")
+        for name in _KNOT_PARTS
+        if f"knot_{name}" in arrays
     }
     return {
         "knots": tuple(
@@ -260,10 +300,11 @@ def _fields(meta: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
         "annotators": _label_array(meta["annotators"]),
         "penalty": PENALTIES[meta["penalty"]](),
         **{name: arrays.get(name) for name in _ARRAYS},
-        **{name: meta[name] for name in _SCALARS},
+        **{name: meta[name] for name in _SCALARS if name in meta},
     }
 
 
+_KNOT_PARTS = ("who", "z", "who_bias", "z_bias", "who_attention", "z_attention")
 _ARRAYS = (
     "times",
     "common",
@@ -275,10 +316,12 @@ _ARRAYS = (
     "seen_item",
     "deviation_threshold",
     "position_threshold",
+    "attention_threshold",
+    "entered_attention",
 )
 # What NumPy, zip and JSON raise on a file that is something else, cut short or spoiled.
 _NO_PATH = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
-_SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations")
+_SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations", "attention_scale")
 
 
 def _label_array(labels: list[Any]) -> Labels:

@@ -39,6 +39,7 @@ def path_margins(path: Path, asked: Comparisons, t: float) -> Floats:
         bias=path.position_bias(t),
         common_bias=path.common_position_at(t),
         features=path.features,
+        attention=path.attention(t),
     )
 
 
@@ -50,10 +51,13 @@ def state_margins(
     bias: Floats,
     common_bias: float,
     features: Floats | None,
+    attention: Floats | None = None,
 ) -> Floats:
-    """Margins from a common score, sparse deviations and position bias."""
+    """Margins from a common score, sparse deviations, position bias and attention (sigma)."""
     margin = theta[asked.left] - theta[asked.right]
     known = asked.annotator >= 0
+    if attention is not None:
+        margin += np.where(known, attention[asked.annotator], 0.0) * margin
     margin += np.where(asked.position_known, common_bias, 0.0)
     margin += np.where(known & asked.position_known, bias[asked.annotator], 0.0)
     moved = known & (np.diff(deviation.indptr)[asked.annotator] > 0)

@@ -84,7 +84,7 @@ def test_the_pool_votes_like_everybody_in_it(data):
     who = np.flatnonzero(rng.random(votes.n_annotators) < 0.4)
     move_votes(who, problem.design, problem.target, index.pair_of, -1.0, pool)
     theta, bias = rng.normal(size=votes.n_items), 0.7 * how["common_position"]
-    scratch = make_scratch(problem.design, votes.n_items)
+    scratch = make_scratch(problem)
     position_gradient = pool_gradient(
         0, len(index.first), index, pool, terms_of(problem), CommonPart(theta, bias), scratch
     )

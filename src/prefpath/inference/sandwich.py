@@ -150,7 +150,7 @@ def annotator_gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats
         CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
         Personal(evidence.own, evidence.own_bias[:, None]),
         Personal(blocks, sideways[:, None]),
-        make_scratch(problem.design, problem.votes.n_items),
+        make_scratch(problem),
     )
     return blocks, sideways
 

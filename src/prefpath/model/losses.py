@@ -87,6 +87,13 @@ class Loss(ABC):
         worst = np.array([margin, -margin]), np.array([-choice, choice])
         return float(np.abs(self.gradient(*worst)).max())
 
+    def steepest_product(self, margin: float, choice: float) -> float:
+        """Largest derivative of `margin * gradient(margin)` up to these sizes.
+
+        The gradient in an attention is a sum of such products, and this bounds its change.
+        """
+        return self.steepest(margin, choice) + self.max_curvature * margin
+
     def probability(self, margin: Array) -> Array:
         """Probability that the left item is chosen.
 
@@ -160,6 +167,10 @@ class BradleyTerry(_BinaryLoss):
     @property
     def max_curvature_change(self) -> float:
         return 1.0 / (6.0 * math.sqrt(3.0))
+
+    def steepest_product(self, margin: float, choice: float) -> float:
+        # The derivative of x sigmoid(x) lies between -0.0999 and 1.0999.
+        return min(1.1, super().steepest_product(margin, choice))
 
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
         lost = expit(-margin)

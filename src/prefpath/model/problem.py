@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError, VoteError
+from prefpath.model.attention import RELATIVE_THRESHOLD, PooledFit, fit_pooled, pool_everybody
 from prefpath.model.design import (
     Design,
     Floats,
@@ -37,9 +39,12 @@ class Problem:
 
     Attributes
     ----------
-    deviation_threshold, position_threshold : array (n_annotators,)
+    attention : bool
+        Whether annotators may see the common scores more or less sharply than the crowd:
+        `(1 + sigma^u)(theta_i - theta_j)` (docs/attention.md).
+    deviation_threshold, position_threshold, attention_threshold : array (n_annotators,)
         Where an annotator's dual variable leaves the ball: 1, or more for those who vote a
-        lot if the penalty is balanced.
+        lot if the penalty is balanced; attention's are a constant share of that.
     """
 
     votes: Votes
@@ -56,6 +61,8 @@ class Problem:
     total_weight: float
     deviation_threshold: Floats
     position_threshold: Floats
+    attention: bool
+    attention_threshold: Floats
     _shared: _Shared = field(default_factory=_Shared, repr=False)
 
     @classmethod
@@ -70,6 +77,7 @@ class Problem:
         common_position: bool = False,
         kappa: float = 20.0,
         balance: bool = False,
+        attention: bool = False,
     ) -> Problem:
         """Check the settings against the votes and lay the votes out for the kernels."""
         the_loss = as_loss(loss)
@@ -97,6 +105,8 @@ class Problem:
             total_weight=votes.total_weight,
             deviation_threshold=threshold,
             position_threshold=threshold if position_bias else np.full_like(threshold, np.inf),
+            attention=attention,
+            attention_threshold=RELATIVE_THRESHOLD * threshold,
         )
 
     def with_weight(self, weight: Floats) -> Problem:
@@ -120,6 +130,22 @@ class Problem:
                 with_sides=self.common_position,
             )
         return self._shared.pool_index
+
+    @cached_property
+    def pooled_fit(self) -> PooledFit:
+        """One ranking of everybody's votes; of this problem's weights, a fold has its own."""
+        pooled = pool_everybody(self.design, self.target, self.pool_index)
+        return fit_pooled(pooled, self.loss, self.votes.n_items, self.features)
+
+    @property
+    def attention_scale(self) -> float:
+        """What a sigma of 1 is worth on the scale of a margin: `sigma = b / attention_scale`."""
+        return self.pooled_fit.scale
+
+    @property
+    def n_scalars(self) -> int:
+        """Sparse parameters of an annotator beside the deviation: position bias, attention."""
+        return 2 if self.attention else 1
 
     @property
     def n_common(self) -> int:

@@ -80,7 +80,7 @@ class KnotScorer:
         self._n_placed = 0
         self._inputs = inputs_of(problem)
         self._theta = np.zeros(problem.votes.n_items)
-        self._scratch = make_scratch(problem.design, 0)
+        self._scratch = make_scratch(problem, with_items=False)
 
     @property
     def last_time(self) -> float:
@@ -146,7 +146,7 @@ def held_out_margins(
                 margin[r] += held_out.position[r] * common.position
             continue
         deviates = value_active(k, state.active, state.y, inputs.terms, scratch)
-        unit_scores(u, inputs.design, theta, deviates, scratch)
+        unit_scores(u, inputs, theta, deviates, scratch)
         position = scratch.scalar[0] + common.position
         for r in range(start, stop):
             margin[r] = score[held_out.left_at[r]] - score[held_out.right_at[r]]

@@ -75,7 +75,7 @@ def active_gradient(
         at, end = active.at[index], active.at[index + 1] - n_scalars
         if is_light(index, light):
             light_values(u, at, end, light, inputs.terms, common, y)
-            f[at : end + 1] = 0.0
+            f[at : end + n_scalars] = 0.0
             continue
         deviates = value_active(index, active, y, inputs.terms, scratch)
         unit_gradient(u, inputs, common, deviates, scratch)
@@ -88,8 +88,10 @@ def active_gradient(
         light_gradient(light.cell_at[start], light.cell_at[stop], light, inputs.terms, f, scratch)
     for index in range(start, stop):
         if is_light(index, light):
-            at, end = active.at[index], active.at[index + 1] - 1
-            position_gradient += light_slopes(at, end, light, total, f, scratch.item_gradient)
+            at, end = active.at[index], active.at[index + 1] - n_scalars
+            position_gradient += light_slopes(
+                at, end, light, inputs.terms, common.theta, f, scratch
+            )
     return position_gradient
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prefpath.model.attention import RELATIVE_THRESHOLD
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
@@ -30,6 +31,9 @@ from prefpath.solver.waiting import (
 _FIRST_CAPACITY = 256
 # Cells from which a pass is worth sharing out: about a millisecond, ten times what the calls cost.
 _LARGE = 200_000
+# Quadrature errors of an attention have one sign for all votes and panels, and add up: with a
+# third of the tolerance, attentions just entered agree with LBI to 1 %.
+_SAME_SIGN = 3.0
 # An annotator may have passed the threshold by this much unnoticed before a step is redone.
 _OVERSHOOT = 1e-3
 
@@ -48,21 +52,23 @@ class Crowd:
         self.active = Active(np.zeros(0, np.int64), np.array([self.n_common], np.int64))
         self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
         self.active_chunks: list[tuple[int, int]] = []
-        self._light_pay = problem.features is None and self.waiting.norm.shape[1] == 2
+        self._light_pay = problem.features is None
         self.cells_read = 0
         self._pair_norm = problem.penalty.pair_norm(problem.features)
         self._largest_choice = float(np.abs(problem.target.choice).max(initial=0.0))
         self._widest = 0.0
         self._bounds = self._current_bounds()
         self._now = 0
+        width = problem.votes.n_items + 1
         self._history = History(
             np.zeros(_FIRST_CAPACITY),
-            np.zeros((_FIRST_CAPACITY, problem.votes.n_items + 1)),
+            np.zeros((_FIRST_CAPACITY, width)),
+            np.zeros((_FIRST_CAPACITY, width if problem.attention else 0)),
             np.zeros(_FIRST_CAPACITY),
             np.zeros(_FIRST_CAPACITY),
         )
-        self._knot: tuple[float, Floats] | None = None
-        self._scratch = [make_scratch(problem.design, 0)]
+        self._knot: tuple[float, Floats, Floats] | None = None
+        self._scratch = [make_scratch(problem, with_items=False)]
 
     def nobody_enters_before(self) -> float:
         """Time before which no annotator can pop up, however they vote."""
@@ -112,7 +118,12 @@ class Crowd:
         light = self.active.light
         if self._light_pay:
             light = add_light_cells(
-                light, who, at[len(self.active.who) :], problem.design, problem.target
+                light,
+                who,
+                at[len(self.active.who) :],
+                problem.n_scalars,
+                problem.design,
+                problem.target,
             )
         self.active = Active(np.concatenate((self.active.who, who)), at, light)
         sizes = np.diff(problem.design.cells)[self.active.who]
@@ -123,22 +134,24 @@ class Crowd:
         return np.concatenate(parts)
 
     def note_knot(self, time: float, ends: StepEnds) -> None:
-        """Remember the integral of theta at a knot, to tell later what z was there."""
+        """Remember theta and its integral at a knot, to tell later what z was there."""
         before = self._history.integral[self._now - 1]
-        self._knot = (time, before + self._theta_integral(ends, time))
+        theta = self._theta(ends.at(time)) if self.problem.attention else np.zeros(0)
+        self._knot = (time, before + self._theta_integral(ends, time), theta)
 
     def at_last_knot(self, who: Ints) -> list[Floats]:
         """What z (block, then scalars) of waiting annotators was at the last knot."""
         if self._knot is None:
             return [np.zeros(0)] * len(who)
         self.refresh(who)
-        time, integral = self._knot
+        time, integral, theta = self._knot
         now = self._history.time[self._now]
         if now - time <= 1e-12 * now:
             return [self._unit(int(u)) for u in who]
         span = History(
             np.array([time, now]),
             np.stack((integral, self._history.integral[self._now])),
+            np.stack((theta, self._history.theta[self._now])),
             np.zeros(2),
             np.zeros(2),
         )
@@ -159,10 +172,30 @@ class Crowd:
     def _current_bounds(self) -> GradientBounds:
         loss = self.problem.loss
         steepest = loss.steepest(self._widest, self._largest_choice)
-        return GradientBounds(
+        bounds = GradientBounds(
             steepest=np.array([steepest * self._pair_norm, steepest]),
             curvature=np.array([loss.max_curvature, loss.max_curvature]),
             quadrature=loss.max_curvature_change * self._pair_norm,
+        )
+        return self._with_attention(bounds) if self.problem.attention else bounds
+
+    def _with_attention(self, bounds: GradientBounds) -> GradientBounds:
+        """A vote's gradient in b is its slope times `attention_unit * (theta_i - theta_j)`.
+
+        Its derivative in the margin m is that of `m * slope(m)`, its second derivative
+        `2 curvature + m * change of curvature`. The quadrature's error is at most half of that
+        times the variance of m. Two points take away what a straight move makes of it.
+        """
+        loss, unit, widest = self.problem.loss, self.inputs.terms.attention_unit, self._widest
+        turn = loss.steepest_product(widest, self._largest_choice)
+        if self.problem.common_position:  # the slope's margin is not the difference of scores
+            turn = bounds.steepest[1] + loss.max_curvature * widest
+        error = 2.0 * loss.max_curvature + loss.max_curvature_change * widest
+        error *= _SAME_SIGN * unit / RELATIVE_THRESHOLD
+        return GradientBounds(
+            steepest=np.append(bounds.steepest, bounds.steepest[1] * widest * unit),
+            curvature=np.append(bounds.curvature, turn * unit),
+            quadrature=max(bounds.quadrature, error),
         )
 
     def suspects(self, time: float, drift: float, travel: float) -> Ints:
@@ -177,7 +210,7 @@ class Crowd:
             split_annotators(self.problem.design.cells, who) if is_large(self.problem) else [who]
         )
         while len(self._scratch) < len(shards):
-            self._scratch.append(make_scratch(self.problem.design, 0))
+            self._scratch.append(make_scratch(self.problem, with_items=False))
 
         def refresh_shard(k: int) -> int:
             return refresh(
@@ -203,6 +236,8 @@ class Crowd:
         history, now = self._history, self._now
         history.time[now + 1] = ends.end
         history.integral[now + 1] = history.integral[now] + self._theta_integral(ends, ends.end)
+        if self.problem.attention:
+            history.theta[now + 1] = self._theta(ends.y1)
         history.drift[now + 1] = history.drift[now] + self._range(theta - theta_before)
         history.travel[now + 1] = history.travel[now] + self._norm(theta - theta_before)
         self._now += 1
@@ -212,10 +247,12 @@ class Crowd:
             self._bounds = self._current_bounds()
 
     def _theta_integral(self, ends: StepEnds, time: float) -> Floats:
-        problem = self.problem
-        common = ends.integral(time, self.n_common)
-        bias = common[-1] if problem.common_position else 0.0
-        return np.append(problem.scores(common[: problem.n_common]), bias)
+        return self._theta(ends.integral(time, self.n_common))
+
+    def _theta(self, y: Floats) -> Floats:
+        """Scores and, last, the common position effect (0 without one) of a vector like y."""
+        n, problem = self.problem.n_common, self.problem
+        return np.append(problem.scores(y[:n]), y[n] if problem.common_position else 0.0)
 
     def _range(self, theta: Floats) -> float:
         """How much a margin can change where theta (and, last, the common bias) changes so."""

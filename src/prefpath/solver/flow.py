@@ -228,6 +228,7 @@ class FlowSolver:
         self.y = np.concatenate((self.y, blocks))
         self.f = np.concatenate((self.f, np.zeros_like(blocks)))
         self.f = self.slope.at(self.y)
+        self.slope.update_attention_radius(self.y, who)
         if self.slope.own_radius(who).max() > _NOTICEABLE * self._radius:
             self._estimate_radius()
 

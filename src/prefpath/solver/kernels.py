@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.model.design import Design, Floats, Ints, Places, Target
-from prefpath.model.losses import slopes
+from prefpath.model.losses import scalar_curvature, slopes
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
 
@@ -25,7 +25,7 @@ from prefpath.model.problem import Problem
 CELLS_AT_ONCE = 256
 
 # The effects an annotator may have: column of `Terms.threshold` and of tables of entry times.
-DEVIATION, POSITION = range(2)
+DEVIATION, POSITION, ATTENTION = range(3)
 # Scalar k of an annotator is effect k + 1: the block comes first.
 FIRST_SCALAR = 1
 
@@ -33,7 +33,8 @@ FIRST_SCALAR = 1
 class Terms(NamedTuple):
     """The terms of the objective: what kernels need to know of loss, penalty and kappa.
 
-    `threshold[u, effect]` is where a dual variable of annotator u leaves its ball.
+    `threshold[u, effect]` is where a dual variable of annotator u leaves its ball. Attention is
+    measured on the scale of a margin: `sigma = attention_unit * b`.
     """
 
     loss: int
@@ -42,6 +43,7 @@ class Terms(NamedTuple):
     kappa: float
     total: float
     common_position: bool
+    attention_unit: float
     threshold: Floats
 
 
@@ -97,6 +99,9 @@ class Scratch(NamedTuple):
 
 def terms_of(problem: Problem) -> Terms:
     """The problem's loss and penalty in the form the kernels read."""
+    threshold = [problem.deviation_threshold, problem.position_threshold]
+    if problem.attention:
+        threshold.append(problem.attention_threshold)
     return Terms(
         loss=problem.loss.code,
         parameter=float(problem.loss.parameter),
@@ -104,7 +109,8 @@ def terms_of(problem: Problem) -> Terms:
         kappa=problem.kappa,
         total=problem.total_weight,
         common_position=problem.common_position,
-        threshold=np.stack((problem.deviation_threshold, problem.position_threshold), axis=1),
+        attention_unit=1.0 / problem.attention_scale if problem.attention else 0.0,
+        threshold=np.stack(threshold, axis=1),
     )
 
 
@@ -115,22 +121,23 @@ def inputs_of(problem: Problem) -> Inputs:
 
 def zero_personal(problem: Problem) -> Personal:
     """Every sparse parameter at zero."""
-    n_annotators = problem.votes.n_annotators
-    return Personal(np.zeros(int(problem.design.blocks[-1])), np.zeros((n_annotators, 1)))
+    shape = problem.votes.n_annotators, problem.n_scalars
+    return Personal(np.zeros(int(problem.design.blocks[-1])), np.zeros(shape))
 
 
-def make_scratch(design: Design, n_items: int) -> Scratch:
-    """Buffers large enough for any annotator of the design."""
+def make_scratch(problem: Problem, *, with_items: bool = True) -> Scratch:
+    """Buffers large enough for any annotator of a problem."""
+    design = problem.design
     widest_block = int(np.diff(design.blocks).max(initial=1))
     widest_view = int(np.diff(design.seen).max(initial=1))
     return Scratch(
         coefficient=np.zeros(widest_block),
-        scalar=np.zeros(1),
+        scalar=np.zeros(problem.n_scalars),
         score=np.zeros(widest_view),
         score_gradient=np.zeros(widest_view),
-        scalar_gradient=np.zeros(1),
+        scalar_gradient=np.zeros(problem.n_scalars),
         slope=np.zeros(CELLS_AT_ONCE),
-        item_gradient=np.zeros(n_items),
+        item_gradient=np.zeros(problem.votes.n_items if with_items else 0),
     )
 
 
@@ -173,36 +180,55 @@ def unit_gradient(
     In u's scores and scalars it is left in the scratch; in the items' scores it is added to
     what is there. This and `unit_scores` alone know how parameters enter a margin.
     """
-    design = inputs.design
-    unit_scores(u, design, common.theta, deviates, scratch)
+    attention = unit_scores(u, inputs, common.theta, deviates, scratch)
     position = scratch.scalar[0] + common.position
     scratch.scalar_gradient[0] = vote_gradient(u, inputs, position, scratch)
-    add_to_items(u, design, scratch.score_gradient, scratch.item_gradient)
+    if len(scratch.scalar) > 1:
+        seen = inputs.design.seen_item[inputs.design.seen[u] : inputs.design.seen[u + 1]]
+        total = 0.0
+        for k in range(len(seen)):
+            total += scratch.score_gradient[k] * common.theta[seen[k]]
+        scratch.scalar_gradient[1] = inputs.terms.attention_unit * total
+    add_to_items(u, inputs.design, scratch.score_gradient, attention, scratch.item_gradient)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def unit_scores(u: int, design: Design, theta: Floats, deviates: bool, scratch: Scratch) -> None:
-    """The scores of u's items at the values in the scratch, without position effects."""
-    own_scores(u, design, theta, deviates, scratch.coefficient, scratch.score)
+def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: Scratch) -> float:
+    """The scores of u's items at the values in the scratch, without position effects.
+
+    Returns `1 + sigma`, with which u sees the common scores.
+    """
+    attention = 1.0
+    if len(scratch.scalar) > 1:
+        attention += inputs.terms.attention_unit * scratch.scalar[1]
+    coefficient, score = scratch.coefficient, scratch.score
+    own_scores(u, inputs.design, theta, attention, deviates, coefficient, score)
+    return attention
 
 
 # Sums in any order: several products at once.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def own_scores(
-    u: int, design: Design, theta: Floats, deviates: bool, coefficient: Floats, score: Floats
+    u: int,
+    design: Design,
+    theta: Floats,
+    attention: float,
+    deviates: bool,
+    coefficient: Floats,
+    score: Floats,
 ) -> None:
     """The scores annotator u gives to the items they have seen: common plus deviation."""
     features, seen = design.features, design.seen_item[design.seen[u] : design.seen[u + 1]]
     if not deviates:
         for k in range(len(seen)):
-            score[k] = theta[seen[k]]
+            score[k] = attention * theta[seen[k]]
     elif features.shape[0] == 0:
         for k in range(len(seen)):
-            score[k] = theta[seen[k]] + coefficient[k]
+            score[k] = attention * theta[seen[k]] + coefficient[k]
     else:
         for k in range(len(seen)):
             item = np.uint32(seen[k])
-            total = theta[item]
+            total = attention * theta[item]
             for d in range(features.shape[1]):
                 total += features[item, d] * coefficient[d]
             score[k] = total
@@ -257,11 +283,13 @@ def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_to_items(u: int, design: Design, score_gradient: Floats, item_gradient: Floats) -> None:
-    """Add the gradient in u's scores to the items u has seen."""
+def add_to_items(
+    u: int, design: Design, score_gradient: Floats, attention: float, item_gradient: Floats
+) -> None:
+    """Add the gradient in u's scores, seen with their attention, to the items u has seen."""
     start = design.seen[u]
     for k in range(design.seen[u + 1] - start):
-        item_gradient[design.seen_item[start + k]] += score_gradient[k]
+        item_gradient[design.seen_item[start + k]] += attention * score_gradient[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -294,7 +322,7 @@ def gradient_shard(
     """Gradient of the mean loss at given parameters, for a shard of annotators.
 
     Returns the sum in the common position effect; the gradient in the items' scores is left in
-    the scratch.
+    the scratch. Scalars that `value` has no column for are zero.
     """
     scratch.item_gradient[:] = 0.0
     position_gradient = 0.0
@@ -302,12 +330,37 @@ def gradient_shard(
         u = who[index]
         start, stop = inputs.design.blocks[u], inputs.design.blocks[u + 1]
         scratch.coefficient[: stop - start] = value.block[start:stop]
-        scratch.scalar[:] = value.scalar[u]
+        for k in range(len(scratch.scalar)):
+            scratch.scalar[k] = value.scalar[u, k] if k < value.scalar.shape[1] else 0.0
         unit_gradient(u, inputs, common, True, scratch)
         out.block[start:stop] = 0.0
         add_to_block(
             u, inputs.design, scratch.score_gradient, 1.0 / inputs.terms.total, out.block, start
         )
-        out.scalar[u] = scratch.scalar_gradient / inputs.terms.total
+        for k in range(out.scalar.shape[1]):
+            out.scalar[u, k] = scratch.scalar_gradient[k] / inputs.terms.total
         position_gradient += scratch.scalar_gradient[0]
     return position_gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def attention_curvatures(who: Ints, inputs: Inputs, common: CommonPart) -> Floats:
+    """Second derivative of the mean loss in each of these annotators' attention (as b), at zero.
+
+    Of everybody's margin it takes the common part; what an annotator has beside moves the
+    curvature little and is left to the estimate of the whole spectrum.
+    """
+    design, target, terms = inputs
+    result = np.zeros(len(who))
+    for index in range(len(who)):
+        u = who[index]
+        start, total = design.seen[u], 0.0
+        for c in range(design.cells[u], design.cells[u + 1]):
+            left = design.seen_item[start + design.left_at[c]]
+            right = design.seen_item[start + design.right_at[c]]
+            apart = common.theta[left] - common.theta[right]
+            margin = apart + design.position[c] * common.position
+            curvature = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
+            total += target.weight[c] * curvature * apart * apart
+        result[index] = terms.attention_unit * terms.attention_unit * total / terms.total
+    return result

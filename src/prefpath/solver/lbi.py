@@ -15,7 +15,7 @@ import numpy as np
 
 from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
-from prefpath.model.penalties import block_norms
+from prefpath.model.penalties import block_norms, soft_thresholds
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.solver.executors import (
@@ -28,6 +28,7 @@ from prefpath.solver.executors import (
 from prefpath.solver.grid import Grid, give_up_after, say_nobody_enters
 from prefpath.solver.iteration import Clock, State, iterate_serial, lbi_shard, move_common
 from prefpath.solver.kernels import (
+    ATTENTION,
     CommonPart,
     Personal,
     common_scores,
@@ -36,7 +37,7 @@ from prefpath.solver.kernels import (
 )
 from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.recorder import PathRecorder, Solved, until
-from prefpath.solver.spectral import design_norm_squared
+from prefpath.solver.spectral import design_norm_squared, stability_norm_squared
 from prefpath.solver.work import Common, Progress
 
 # While nobody has popped up we look after so many iterations: few enough not to run far past
@@ -57,6 +58,9 @@ def solve_lbi(
 ) -> Path:
     """The path of `problem` at the times of `grid`, by LBI.
 
+    With attention the design grows with the common scores, and a step that was stable at first
+    may not be later: the iteration then begins again with half the step.
+
     Raises
     ------
     SettingError
@@ -65,15 +69,32 @@ def solve_lbi(
     shards = split_annotators(problem.design.cells)
     with make_executor(n_threads, len(shards)) as executor:
         alpha = _checked_step(problem, executor, step, common)
-        stepper = Stepper(problem, executor, shards, alpha, common)
-        times = grid.times if grid.times is not None else grid.from_first(stepper.first_entry())
-        return _record_path(stepper, times, progress)
+        base = design_norm_squared(problem, executor) if problem.attention else 0.0
+        while True:
+            stepper = Stepper(problem, executor, shards, alpha, common)
+            stepper.base_norm_squared = base
+            try:
+                return _record_path(stepper, grid, progress)
+            except _StepTooLong as error:
+                if step is not None:
+                    raise _unstable(step, error.limit, 0.5 * error.limit) from error
+                alpha = min(0.5 * alpha, 0.5 * error.limit)
 
 
 def default_step(problem: Problem, executor: Serial | Threads, common: Common = "flow") -> float:
     """`m / (kappa sigma^2)`; sigma of X alone where the common part is minimised."""
     norm2 = design_norm_squared(problem, executor, with_common=common == "flow")
+    if problem.attention:
+        norm2 = stability_norm_squared(problem, norm2, problem.pooled_fit.scores, 1.0)
     return problem.total_weight / (problem.kappa * norm2)
+
+
+class _StepTooLong(Exception):
+    """The iteration is no longer stable; `limit` is the longest step that would be."""
+
+    def __init__(self, limit: float) -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
 def _checked_step(
@@ -85,12 +106,16 @@ def _checked_step(
         return default / max(1.0, problem.loss.max_curvature)
     limit = 2.0 * default / problem.loss.max_curvature
     if not (0.0 < step < limit):
-        raise SettingError(
-            f"step is {step:g}, with which the iteration is not stable",
-            expected=f"a step above 0 and below {limit:.4g}",
-            remedy=f"leave it out for {default:.4g}",
-        )
+        raise _unstable(step, limit, default)
     return float(step)
+
+
+def _unstable(step: float, limit: float, default: float) -> SettingError:
+    return SettingError(
+        f"step is {step:g}, with which the iteration is not stable",
+        expected=f"a step above 0 and below {limit:.4g}",
+        remedy=f"leave it out for {default:.4g}",
+    )
 
 
 class Stepper:
@@ -106,10 +131,11 @@ class Stepper:
     ) -> None:
         self.problem, self.executor, self.shards, self.step = problem, executor, shards, step
         self.inputs = inputs_of(problem)
-        self.scratch = [make_scratch(problem.design, problem.votes.n_items) for _ in shards]
+        self.scratch = [make_scratch(problem) for _ in shards]
         self.theta = np.zeros(problem.votes.n_items)
         self.n_evaluations = 0
         self.start = 0.0
+        self.base_norm_squared = 0.0  # of the design without attention
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
 
     def first_state(self) -> State:
@@ -175,6 +201,20 @@ class Stepper:
                 self._minimise(state)
             self._iterate_once(state, self.step)
 
+    def check_stability(self, state: State) -> None:
+        """With attention: whether the step is still short enough for the scores as they are."""
+        if not self.problem.attention:
+            return
+        theta = self.problem.scores(state.common[: self.problem.n_common])
+        terms = self.inputs.terms
+        b = terms.kappa * soft_thresholds(state.dual.z.scalar[:, 1], terms.threshold[:, ATTENTION])
+        largest = float(np.abs(1.0 + terms.attention_unit * b).max())
+        norm2 = stability_norm_squared(self.problem, self.base_norm_squared, theta, largest)
+        curvature = self.problem.loss.max_curvature
+        limit = 2.0 * terms.total / (terms.kappa * curvature * norm2)
+        if not self.step < limit:
+            raise _StepTooLong(limit if np.isfinite(limit) else self.step)
+
     def time(self, iteration: int) -> float:
         return self.start + iteration * self.step
 
@@ -225,7 +265,8 @@ class Stepper:
         return item_gradient, sum(position_gradient)
 
 
-def _record_path(stepper: Stepper, times: Floats, progress: Progress | None) -> Path:
+def _record_path(stepper: Stepper, grid: Grid, progress: Progress | None) -> Path:
+    times = grid.times if grid.times is not None else grid.from_first(stepper.first_entry())
     state = stepper.first_state()
     recorder = PathRecorder(stepper.problem)
     before: State | None = None  # the iteration before `state`, where a time falls between
@@ -238,6 +279,7 @@ def _record_path(stepper: Stepper, times: Floats, progress: Progress | None) -> 
             stepper.advance(state, whole)
             before = state.before()
             stepper.advance(state, 1)
+            stepper.check_stability(state)
         share = (t - stepper.time(before.iteration)) / stepper.step
         common = before.common + share * (state.common - before.common)
         recorder.record(float(t), common, before.dual.z.towards(state.dual.z, share))

@@ -2,8 +2,8 @@
 
 Calling a kernel for each costs more than their votes do. Their cells are laid out one after another
 with places in y instead of places among an annotator's items; what they think of the items and
-what pulls at it are vectors as long as y. Without features and with the position bias as only
-scalar; everybody else, and all others, go through `kernels.unit_gradient`.
+what pulls at it are vectors as long as y. Without features only; everybody else, and all others,
+go through `kernels.unit_gradient`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.losses import slopes
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.solver.kernels import (
+    ATTENTION,
     CELLS_AT_ONCE,
     DEVIATION,
     POSITION,
@@ -34,7 +35,8 @@ class LightCells(NamedTuple):
     """Cells of the light ones among the active annotators; the k-th owns `cell_at[k:k + 2]`.
 
     Who owns none is not light. `left`, `right` and `bias` are places in y; `item` and `score` go
-    with y: an item's code, and what its annotator thinks of it (at a bias: the bias).
+    with y: an item's code, and what its annotator thinks of it (at a scalar: its value, and of an
+    attention `1 + sigma`).
     """
 
     cell_at: Ints
@@ -64,7 +66,7 @@ def no_light_cells() -> LightCells:
 
 
 def add_light_cells(
-    light: LightCells, who: Ints, at: Ints, design: Design, target: Target
+    light: LightCells, who: Ints, at: Ints, n_scalars: int, design: Design, target: Target
 ) -> LightCells:
     """The same with those who become active; the part of `who[k]` in y begins at `at[k]`."""
     n_cells, n_y = int(light.cell_at[-1]), int(at[-1])
@@ -74,11 +76,12 @@ def add_light_cells(
     cell = _ranges(design.cells[who], sizes)
     voted = target.weight[cell] > 0.0  # what a fold holds out is not there
     owner, cell = owner[voted], cell[voted]
-    begin, end = at[:-1][owner], at[1:][owner] - 1
+    begin, end = at[:-1][owner], at[1:][owner] - n_scalars
     added = np.concatenate(([n_cells], n_cells + np.cumsum(np.bincount(owner, minlength=len(who)))))
     seen = design.seen_item[_ranges(design.seen[who], np.diff(design.seen)[who])]
     item = np.full(n_y - int(at[0]), -1, dtype=np.int32)
-    item[np.delete(np.arange(len(item)), at[1:] - 1 - at[0])] = seen
+    scalars = (at[1:, None] - at[0] - n_scalars + np.arange(n_scalars)).ravel()
+    item[np.delete(np.arange(len(item)), scalars)] = seen
     return LightCells(
         np.concatenate((light.cell_at, added[1:])),
         _put(light.left, n_cells, begin + design.left_at[cell]),
@@ -122,8 +125,13 @@ def light_values(
     """What light annotator u, whose bias stands at `end` in y, thinks of their items."""
     score, threshold = light.score, terms.threshold
     scaled_prox(terms.penalty, y, at, end, threshold[u, DEVIATION], terms.kappa, score[at:end])
+    attention = 1.0
+    if threshold.shape[1] > ATTENTION:
+        b = terms.kappa * soft_threshold(y[end + 1], threshold[u, ATTENTION])
+        attention += terms.attention_unit * b
+        score[end + 1] = attention
     for j in range(at, end):
-        score[j] += common.theta[light.item[j]]
+        score[j] += attention * common.theta[light.item[j]]
     bias = terms.kappa * soft_threshold(y[end], threshold[u, POSITION])
     score[end] = bias + common.position
 
@@ -161,12 +169,18 @@ def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def light_slopes(
-    at: int, end: int, light: LightCells, total: float, f: Floats, item_gradient: Floats
+    at: int, end: int, light: LightCells, terms: Terms, theta: Floats, f: Floats, scratch: Scratch
 ) -> float:
     """Turn a light annotator's gradient in f into a slope; return the one in the bias."""
+    has_attention, total = terms.threshold.shape[1] > ATTENTION, terms.total
+    attention, product = light.score[end + 1] if has_attention else 1.0, 0.0
     for j in range(at, end):
-        item_gradient[light.item[j]] += f[j]
+        item = light.item[j]
+        product += f[j] * theta[item]
+        scratch.item_gradient[item] += attention * f[j]
         f[j] = -f[j] / total
+    if has_attention:
+        f[end + 1] = -terms.attention_unit * product / total
     bias_gradient = f[end]
     f[end] = -bias_gradient / total
     return bias_gradient

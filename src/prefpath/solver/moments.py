@@ -17,7 +17,7 @@ from prefpath.model.losses import LINEAR
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import DEVIATION, POSITION, Terms
+from prefpath.solver.kernels import ATTENTION, DEVIATION, POSITION, Terms
 
 
 class Moments(NamedTuple):
@@ -99,18 +99,33 @@ def evaluate_moments(
         at = active.at[index]
         threshold = terms.threshold[u, DEVIATION]
         scaled_prox(terms.penalty, y, at, at + d, threshold, terms.kappa, personal)
+        attention = _attention(u, y, active.at[index + 1] - 1, terms)
         for k in range(d):
-            own[k] = common[k] + personal[k]
+            own[k] = attention * common[k] + personal[k]
         bias = soft_threshold(y[at + d], terms.threshold[u, POSITION])
         own[d] = common[d] + terms.kappa * bias
         _gradient(each.matrix[u], each.vector[u], own, gradient)
         for k in range(d + 1):
             f[at + k] = -gradient[k] / terms.total
-            summed[k] += gradient[k]
+            summed[k] += gradient[k] if k == d else attention * gradient[k]
+        if terms.threshold.shape[1] > ATTENTION:
+            product = 0.0
+            for k in range(d):
+                product += gradient[k] * common[k]
+            f[at + d + 1] = -terms.attention_unit * product / terms.total
     for k in range(d):
         f[k] = -terms.kappa / terms.total * summed[k]
     if terms.common_position:
         f[d] = -terms.kappa / terms.total * summed[d]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
+    """`1 + sigma` of an active annotator whose z is at place `at`; 1 without attention."""
+    if terms.threshold.shape[1] <= ATTENTION:
+        return 1.0
+    b = terms.kappa * soft_threshold(y[at], terms.threshold[u, ATTENTION])
+    return 1.0 + terms.attention_unit * b
 
 
 # Sums in any order: several products at once.

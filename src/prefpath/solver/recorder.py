@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from prefpath.model.penalties import block_norms
 from prefpath.model.problem import Problem
 from prefpath.path import Knot, Path
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import DEVIATION, POSITION, Personal
+from prefpath.solver.kernels import ATTENTION, DEVIATION, FIRST_SCALAR, POSITION, Personal, terms_of
 
 
 class Solved(NamedTuple):
@@ -32,8 +32,9 @@ class PathRecorder:
         self._common: list[Floats] = []
         self._knots: list[Knot] = []
         self._pending: Personal | None = None
-        self._pending_active: tuple[Ints, Ints] = (_nobody(), _nobody())
-        self._older_active: tuple[Ints, Ints] = (_nobody(), _nobody())
+        self._threshold = terms_of(problem).threshold
+        nobody = [np.zeros(0, dtype=np.int64)] * self._threshold.shape[1]
+        self._pending_active, self._older_active, self._nobody = nobody, nobody, nobody
 
     def record(self, t: float, common: Floats, z: Personal) -> None:
         """Add the state at time t; the arrays are copied."""
@@ -45,31 +46,27 @@ class PathRecorder:
 
     def finish(self, solved: Solved) -> Path:
         """The path of all knots recorded."""
-        self._close_pending((_nobody(), _nobody()))
+        self._close_pending(self._nobody)
         return build_path(self._problem, self._times, self._common, self._knots, solved)
 
-    def _active(self, z: Personal) -> tuple[Ints, Ints]:
+    def _active(self, z: Personal) -> list[Ints]:
+        """Who is active, by effect."""
         problem = self._problem
-        size = block_norms(problem.penalty.code, z.block, problem.design.blocks)
-        return (
-            np.flatnonzero(size > problem.deviation_threshold),
-            np.flatnonzero(np.abs(z.scalar[:, 0]) > problem.position_threshold),
-        )
+        blocks = block_norms(problem.penalty.code, z.block, problem.design.blocks)
+        size = np.column_stack((blocks, np.abs(z.scalar)))
+        return [np.flatnonzero(column) for column in (size > self._threshold).T]
 
-    def _close_pending(self, newer: tuple[Ints, Ints]) -> None:
+    def _close_pending(self, newer: list[Ints]) -> None:
         if self._pending is None:
             return
-        older, own = self._older_active, self._pending_active
-        who, who_bias = (np.unique(np.concatenate((older[i], own[i], newer[i]))) for i in range(2))
+        around = zip(self._older_active, self._pending_active, newer, strict=True)
+        who = [np.unique(np.concatenate(three)) for three in around]
         z, blocks = self._pending, self._problem.design.blocks
-        parts = [z.block[blocks[u] : blocks[u + 1]] for u in who]
+        parts = [z.block[blocks[u] : blocks[u + 1]] for u in who[DEVIATION]]
         kept = np.concatenate(parts) if parts else np.zeros(0)
-        self._knots.append(Knot(who, kept, who_bias, z.scalar[who_bias, 0]))
-        self._older_active = own
-
-
-def _nobody() -> Ints:
-    return np.zeros(0, dtype=np.int64)
+        scalars = [(own, z.scalar[own, k]) for k, own in enumerate(who[FIRST_SCALAR:])]
+        self._knots.append(_knot(who[DEVIATION], kept, scalars))
+        self._older_active = self._pending_active
 
 
 class Recorder(Protocol):
@@ -123,16 +120,21 @@ class FlowRecorder:
     def path(self, *, entered: Floats, n_evaluations: int) -> Path:
         """The path of all knots recorded so far."""
         solved = Solved("flow", None, n_evaluations, until(entered, self._times[-1]))
-        knots = [_knot_of(units) for units in self._units]
+        knots = [_knot_of(units, self._problem.n_scalars) for units in self._units]
         return build_path(self._problem, self._times, self._common, knots, solved)
 
 
-def _knot_of(units: dict[int, Floats]) -> Knot:
+def _knot_of(units: dict[int, Floats], n_scalars: int) -> Knot:
     who = np.array(sorted(units), dtype=np.int64)
     own = [units[u] for u in who.tolist()]
-    z = np.concatenate([unit[:-1] for unit in own]) if own else np.zeros(0)
-    bias = np.array([unit[-1] for unit in own], dtype=np.float64)
-    return Knot(who, z, who, bias)
+    z = np.concatenate([unit[:-n_scalars] for unit in own]) if own else np.zeros(0)
+    scalars = np.array([unit[-n_scalars:] for unit in own]).reshape(len(own), n_scalars)
+    return _knot(who, z, [(who, column.copy()) for column in scalars.T])
+
+
+def _knot(who: Ints, z: Floats, scalars: list[tuple[Ints, Floats]]) -> Knot:
+    """A knot of deviations and, where there are any, of each scalar in turn."""
+    return Knot(who, z, *scalars[0], *(scalars[1] if len(scalars) > 1 else ()))
 
 
 def until(entered: Floats, last: float) -> Floats:
@@ -165,4 +167,15 @@ def build_path(
         solver=solved.solver,
         step=solved.step,
         n_evaluations=solved.n_evaluations,
+        **_attention_of(problem, solved.entered),
     )
+
+
+def _attention_of(problem: Problem, entered: Floats) -> dict[str, Any]:
+    if not problem.attention:
+        return {}
+    return {
+        "attention_threshold": problem.attention_threshold,
+        "attention_scale": problem.attention_scale,
+        "entered_attention": entered[:, ATTENTION],
+    }

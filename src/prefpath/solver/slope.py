@@ -24,6 +24,7 @@ from prefpath.solver.kernels import (
     FIRST_SCALAR,
     CommonPart,
     Scratch,
+    attention_curvatures,
     common_scores,
     inputs_of,
     make_scratch,
@@ -40,6 +41,8 @@ _RADIUS_SAFETY = 1.15
 _PERSONAL_SCALE = 0.1
 # A minimised common part follows at once: the personal part must be as good for both.
 _STRICTER_WHEN_MINIMISED = 4.0
+# An attention multiplies every margin of its annotator, the widest too.
+_STRICTER_WITH_ATTENTION = 1.5
 # Below this a coefficient is nothing: where everybody ties, nothing is small beside it.
 _NOTHING = 1e-8
 # The power method: how many images at most, when it is content, the size of its differences.
@@ -77,6 +80,7 @@ class Slope:
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.position_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = float(problem.deviation_threshold.max())
+        self._attention_radius = np.zeros(problem.votes.n_annotators)
         self._direction = np.zeros(0)
         self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
@@ -127,6 +131,8 @@ class Slope:
         personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
         if self.minimiser is not None:
             personal *= _STRICTER_WHEN_MINIMISED
+        if self.problem.attention:
+            personal *= _STRICTER_WITH_ATTENTION
         return max(worst, personal) / self.scale(ends.y1)
 
     def spectral_radius(self, y: Floats, f: Floats) -> float:
@@ -136,6 +142,7 @@ class Slope:
         symmetric; that is the norm taken here.
         """
         n, kappa = self.crowd.n_common, self.problem.kappa
+        self.update_attention_radius(y, self.crowd.active.who)
         direction = self._rng.standard_normal(len(y))
         direction[:n] *= kappa
         direction *= 0.1 / weighted_norm(direction, n, kappa)
@@ -227,8 +234,22 @@ class Slope:
 
     def own_radius(self, who: Ints) -> Floats:
         """What each scalar of these annotators may add to the spectral radius by itself."""
-        share = self.crowd.waiting.share[who][:, None]
-        return self.problem.kappa * self.problem.loss.max_curvature * share
+        share = self.crowd.waiting.share[who]
+        radius = [self.problem.kappa * self.problem.loss.max_curvature * share]
+        if self.problem.attention:
+            radius.append(self._attention_radius[who])
+        return np.stack(radius, axis=1)
+
+    def update_attention_radius(self, y: Floats, who: Ints) -> None:
+        """Take the stiffness of attentions again: it grows as the common scores do."""
+        if self.problem.attention and len(who):
+            theta = self.problem.scores(y[: self.problem.n_common])
+            common = CommonPart(theta, self._position(y))
+            curvature = attention_curvatures(who, self.inputs, common)
+            self._attention_radius[who] = self.problem.kappa * curvature
+
+    def _position(self, y: Floats) -> float:
+        return float(y[self.position_at]) if self.position_at >= 0 else 0.0
 
     def _evaluate(self, y: Floats, f: Floats) -> None:
         stop_if_cancelled()
@@ -257,8 +278,7 @@ class Slope:
         """The same over an executor: chunks of the active annotators, then chunks of the pool."""
         crowd, inputs = self.crowd, self.inputs
         common_scores(y, inputs.design, self.theta)
-        position = float(y[self.position_at]) if self.position_at >= 0 else 0.0
-        common = CommonPart(self.theta, position)
+        common = CommonPart(self.theta, self._position(y))
         n_active = len(crowd.active_chunks)
         chunks = [*crowd.active_chunks, *crowd.pool_chunks]
         self._scratch_of(len(chunks) - 1)
@@ -279,7 +299,7 @@ class Slope:
 
     def _scratch_of(self, k: int) -> Scratch:
         while len(self._scratch) <= k:
-            self._scratch.append(make_scratch(self.problem.design, self.problem.votes.n_items))
+            self._scratch.append(make_scratch(self.problem))
         return self._scratch[k]
 
 

@@ -15,6 +15,7 @@ from prefpath.solver.kernels import (
     CommonPart,
     Inputs,
     Personal,
+    attention_curvatures,
     gradient_shard,
     make_scratch,
     terms_of,
@@ -61,6 +62,20 @@ def largest_eigenvalue(
     return float(value[0])
 
 
+def stability_norm_squared(problem: Problem, base: float, theta: Floats, attention: float) -> float:
+    """An upper bound of the squared norm of a design whose annotators have attention.
+
+    The columns of the common scores are multiplied by an attention (at most `attention`), each
+    annotator has a column of score differences, and the columns of two do not touch: their
+    squared norm is the largest of one of them. `base` is the norm without attention.
+    """
+    terms = terms_of(problem)._replace(loss=GRAM, total=1.0)
+    inputs = Inputs(problem.design, problem.target, terms)
+    everybody = np.arange(problem.votes.n_annotators, dtype=np.int64)
+    columns = attention_curvatures(everybody, inputs, CommonPart(theta, 0.0))
+    return max(1.0, attention**2) * base + float(columns.max())
+
+
 class _Gram:
     """`v -> A^T W A v` for `A = [d Phi, position, X]`."""
 
@@ -69,7 +84,7 @@ class _Gram:
         terms = terms_of(problem)._replace(loss=GRAM, total=1.0)
         self.inputs = Inputs(problem.design, problem.target, terms)
         self.shards = split_annotators(problem.design.cells)
-        self.scratch = [make_scratch(problem.design, problem.votes.n_items) for _ in self.shards]
+        self.scratch = [make_scratch(problem) for _ in self.shards]
         self.n_common = problem.n_common if with_common else 0
         self.n_block = int(problem.design.blocks[-1])
         self.common_bias = problem.common_position and with_common

@@ -63,10 +63,15 @@ class Waiting(NamedTuple):
 
 
 class History(NamedTuple):
-    """The integral of theta (and, last, of the common position effect) at ends of past steps."""
+    """The integral of theta (and, last, of the common position effect) at ends of past steps.
+
+    `theta` itself is kept with attention only, whose gradient is not affine in theta; it has
+    no columns else.
+    """
 
     time: Floats
     integral: Floats
+    theta: Floats
     drift: Floats
     travel: Floats
 
@@ -122,8 +127,9 @@ def _turning(problem: Problem, share: Floats) -> Floats:
     else:
         by_drift = problem.penalty.pair_norm(problem.features) * share
         block = by_drift, math.sqrt(2.0) * by_drift
-    position = share, np.sqrt(2.0 * share * heaviest)
-    return np.stack((np.stack(block, axis=1), np.stack(position, axis=1)), axis=1)
+    scalar = share, np.sqrt(2.0 * share * heaviest)
+    effects = [block, *[scalar] * problem.n_scalars]
+    return np.stack([np.stack(effect, axis=1) for effect in effects], axis=1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -224,7 +230,7 @@ def refresh(
             for d in range(len(scalar_slope)):
                 z.scalar[u, d] += length * scalar_slope[d]
             waiting.drift[u], waiting.travel[u] = history.drift[k], history.travel[k]
-            cells_read += cells[u + 1] - cells[u]
+            cells_read += _points(history) * (cells[u + 1] - cells[u])
             k = last
         if waiting.since[u] < now:
             waiting.dormant[u] = 0
@@ -255,25 +261,57 @@ def _panel_end(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _points(history: History) -> int:
+    """Points of a panel: the mean of theta, or with attention Gauss's two on a straight move."""
+    return 2 if history.theta.shape[1] > 0 else 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def panel_slope(
     u: int, history: History, first: int, last: int, inputs: Inputs, scratch: Scratch
 ) -> None:
-    """z' of a waiting annotator at the mean of theta between two history entries.
+    """z' of a waiting annotator in the mean between two history entries.
 
     It goes to the scratch: of the block to `coefficient`, of the scalars to `scalar`.
     """
-    design, total = inputs.design, inputs.terms.total
+    design, n_points = inputs.design, _points(history)
+    scratch.coefficient[: design.blocks[u + 1] - design.blocks[u]] = 0.0
+    scratch.scalar[:] = 0.0
+    for point in range(n_points):
+        shift = (point - 0.5) / math.sqrt(3.0) if n_points == 2 else 0.0
+        position = _panel_scores(u, history, first, last, shift, design, scratch.score)
+        _add_slope(u, position, inputs, 1.0 / n_points, scratch)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _panel_scores(
+    u: int, history: History, first: int, last: int, shift: float, design: Design, score: Floats
+) -> float:
+    """Scores at the mean of theta, shifted by a share of its move; the common position effect."""
     length = history.time[last] - history.time[first]
     seen = design.seen[u]
     for k in range(design.seen[u + 1] - seen):
         item = design.seen_item[seen + k]
-        moved = history.integral[last, item] - history.integral[first, item]
-        scratch.score[k] = moved / length
+        score[k] = (history.integral[last, item] - history.integral[first, item]) / length
+        if shift != 0.0:
+            score[k] += shift * (history.theta[last, item] - history.theta[first, item])
     position = (history.integral[last, -1] - history.integral[first, -1]) / length
-    scratch.scalar[0] = -vote_gradient(u, inputs, position, scratch) / total
-    for d in range(design.blocks[u + 1] - design.blocks[u]):
-        scratch.coefficient[d] = 0.0
-    add_to_block(u, design, scratch.score_gradient, -1.0 / total, scratch.coefficient, 0)
+    if shift != 0.0:
+        position += shift * (history.theta[last, -1] - history.theta[first, -1])
+    return position
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: Scratch) -> None:
+    """Add a share of z' at the scores in the scratch to what the scratch has of it."""
+    design, factor = inputs.design, -share / inputs.terms.total
+    scratch.scalar[0] += factor * vote_gradient(u, inputs, position, scratch)
+    if len(scratch.scalar) > 1:
+        product = 0.0
+        for k in range(design.seen[u + 1] - design.seen[u]):
+            product += scratch.score_gradient[k] * scratch.score[k]
+        scratch.scalar[1] += factor * inputs.terms.attention_unit * product
+    add_to_block(u, design, scratch.score_gradient, factor, scratch.coefficient, 0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
