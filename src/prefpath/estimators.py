@@ -37,10 +37,12 @@ class PreferenceModel(Predictions, Parameters):
 
     Parameters
     ----------
-    loss, penalty, position_bias, common_position, attention, kappa, solver, common, n_times, t_ratio
+    loss, penalty, position_bias, common_position, kappa, solver, common, n_times, t_ratio
         As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
         held-out error has clearly stopped improving (the best time lies a factor of four back)
         or everybody is in.
+    attention : bool
+        As in `fit_path`: whether annotators may see the scores more or less sharply.
     balance : bool or "auto"
         Whether the penalty grows with the root of an annotator's votes, so that who votes a lot
         does not pop up first for that alone. "auto" does so up to 200,000 votes: beyond, nearly

@@ -83,28 +83,27 @@ def _graph(votes: PooledVotes, n_items: int) -> PairGraph:
 def _pooled_scores(
     graph: PairGraph, votes: PooledVotes, loss: Loss, features: Floats | None
 ) -> Floats:
-    def gradient(scores: Floats) -> Floats:
-        slope = votes.weight * loss.gradient(graph.differences(scores), votes.choice)
-        return graph.divergence(slope) + graph.ridge * scores
-
-    def curvature(scores: Floats) -> Floats:
-        return votes.weight * loss.curvature(graph.differences(scores), votes.choice)
+    def evaluate(scores: Floats) -> tuple[Floats, Floats]:
+        apart = graph.differences(scores)
+        gradient = graph.divergence(votes.weight * loss.gradient(apart, votes.choice))
+        curvature = votes.weight * loss.curvature(apart, votes.choice)
+        return gradient + graph.ridge * scores, curvature
 
     if features is None:
-        start = np.zeros(graph.n_items)
-        return minimise(gradient, lambda x, g: graph.solve(curvature(x), g), start).coefficient
+        return minimise(evaluate, graph.solve, np.zeros(graph.n_items)).coefficient
 
-    def newton_step(eta: Floats, g: Floats) -> Floats:
-        laplacian = _laplacian(graph, curvature(features @ eta))
-        hessian = features.T @ (laplacian @ features)
+    def evaluate_features(eta: Floats) -> tuple[Floats, Floats]:
+        gradient, curvature = evaluate(features @ eta)
+        return features.T @ gradient, curvature
+
+    def newton_step(curvature: Floats, gradient: Floats) -> Floats:
+        hessian = features.T @ (_laplacian(graph, curvature) @ features)
         # Collinear features leave directions that no vote tells anything about.
-        hessian[np.diag_indices(len(eta))] += 1e-9 * max(np.trace(hessian), 1e-300)
-        return np.linalg.solve(hessian, g)
+        hessian[np.diag_indices(len(gradient))] += 1e-9 * max(np.trace(hessian), 1e-300)
+        return np.linalg.solve(hessian, gradient)
 
-    eta = minimise(
-        lambda x: features.T @ gradient(features @ x), newton_step, np.zeros(features.shape[1])
-    ).coefficient
-    scores: Floats = features @ eta
+    start = np.zeros(features.shape[1])
+    scores: Floats = features @ minimise(evaluate_features, newton_step, start).coefficient
     return scores
 
 
