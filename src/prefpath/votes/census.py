@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +16,7 @@ from prefpath.votes.choices import NamedRows, Settled
 from prefpath.votes.database import Database
 from prefpath.votes.encode import IntArray
 from prefpath.votes.relation import Relation
-from prefpath.votes.verdicts import NEUTRAL, NO_VERDICT, Grades, Verdict
+from prefpath.votes.verdicts import NEUTRAL, NO_VERDICT, Grades, Verdict, as_word
 
 _MOST_ROWS_NAMED = 100_000
 _MOST_WORDS_NAMED = 5
@@ -42,27 +43,43 @@ class Census:
     n_bad_weights: int
     n_bad_positions: int
 
-    def n_for(self, side: int, words: Mapping[str, int]) -> int:
+    def n_for(self, side: int, written: Mapping[str, int]) -> int:
         """Rows that choose the left (1) or the right item (-1)."""
-        return sum(words[word] for word, v in self.kept.items() if v.choice * side > 0)
+        return sum(written[word] for word, v in self.kept.items() if v.choice * side > 0)
 
 
 def count_labels(database: Database, relation: Relation) -> dict[str, int]:
     """Count the distinct annotators, items and verdicts in one scan, in the table `census`.
 
-    Returns the verdicts, in lower case, and how many rows have each.
+    Returns the verdicts as they were written, and how many rows have each.
     """
+    bad_weights, bad_positions = (
+        "0" if relation.fields[name] == "false" else f"count(*) FILTER ({name})"
+        for name in ("weight_is_bad", "known_is_bad")
+    )
     database.run(
         "CREATE OR REPLACE TEMP TABLE census AS SELECT annotator, left_item, right_item, verdict,"
         " grouping(annotator) = 0 AS of_annotator, grouping(left_item) = 0 AS of_left_item,"
         " grouping(right_item) = 0 AS of_right_item, grouping(verdict) = 0 AS of_verdict,"
-        " count(*) AS n, count(*) FILTER (weight_is_bad) AS n_bad_weights,"
-        f" count(*) FILTER (known_is_bad) AS n_bad_positions FROM ({relation.select})"
+        f" count(*) AS n, {bad_weights} AS n_bad_weights, {bad_positions} AS n_bad_positions"
+        f" FROM ({relation.select})"
         " GROUP BY GROUPING SETS ((annotator), (left_item), (right_item), (verdict))",
         "collecting labels",
     )
     found = database.rows("SELECT verdict, n FROM census WHERE of_verdict AND verdict IS NOT NULL")
     return dict(found)
+
+
+def as_words(written: Mapping[str, int]) -> dict[str, int]:
+    """Verdicts without what does not matter in them, case and surrounding blanks.
+
+    >>> as_words({"Left": 2, " left": 1, "tie": 4})
+    {'left': 3, 'tie': 4}
+    """
+    words: Counter[str] = Counter()
+    for verdict, n in written.items():
+        words[as_word(verdict)] += n
+    return dict(words)
 
 
 def count_named(
@@ -118,7 +135,7 @@ def _count_verdicts(database: Database, settled: Settled, rules: Rules) -> Censu
     counts = dict.fromkeys(("no_verdict", "unknown", "ties", "ties_dropped", "both_bad"), 0)
     counts["both_bad_dropped"] = 0
     for word, n, _, _ in found:
-        meaning = NO_VERDICT if word is None else settled.read(word, rules.grades)
+        meaning = NO_VERDICT if word is None else settled.read(as_word(word), rules.grades)
         fate = _fate(meaning, rules)
         if fate == "unknown":
             unknown[word] = n

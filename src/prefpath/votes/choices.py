@@ -112,7 +112,8 @@ def settle_choices(
     sides = columns.sides
     telling = [word for word in words if word not in NEUTRAL]
     naming = named() if telling else {}
-    if naming and all(rows.left + rows.right == rows.rows for rows in naming.values()):
+    named_all = all(rows.left + rows.right == rows.rows for rows in naming.values())
+    if naming and naming.keys() >= set(telling) and named_all:
         return _complete_names(columns, telling, naming, sides)
     chosen = Chosen.of(telling, sides)
     if not chosen.others and not chosen.values:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prefpath.errors import VoteError
 from prefpath.votes.database import Database, quote_text
-from prefpath.votes.file_names import compression_of, file_list, file_name
+from prefpath.votes.file_names import compression_of, file_list, file_name, is_small
 from prefpath.votes.source import Column, Source
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -53,7 +53,8 @@ def scan_csv(name: str, files: Sequence[Path], database: Database) -> Source:
     scans = [_scan(parts, shape, first, database) for shape, parts in alike.items()]
     columns = {own: Column(f"c{first.index(own)}", "untyped") for own in first}
     repeated = frozenset(own for own, times in Counter(first).items() if times > 1)
-    return Source(name, f"({' UNION ALL '.join(scans)})", columns, repeated)
+    scan = f"({' UNION ALL '.join(scans)})"
+    return Source(name, scan, columns, repeated, slow=is_small(files))
 
 
 def _as_utf_8(file: Path, database: Database) -> Path:

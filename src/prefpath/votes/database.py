@@ -110,6 +110,9 @@ def open_database(
         try:
             # Look at all objects of a pandas column before deciding what they are, not at a few.
             connection.execute(f"SET GLOBAL pandas_analyze_sample = {2**62}")
+            # DuckDB takes a text file for small and would build its hash table of the votes;
+            # joins are written the right way round: votes first, dictionaries after them.
+            connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
             connection.execute("SET enable_progress_bar = true")
             connection.execute("SET enable_progress_bar_print = false")
             yield Database(connection, Path(folder), progress)

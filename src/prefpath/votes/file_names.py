@@ -9,12 +9,23 @@ from pathlib import Path
 from prefpath.votes.database import Database, quote_text
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_MOST_BYTES_HELD = 2**28
+_COMPRESSED_BY = 10  # votes repeat the same few labels
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 
 
 def compression_of(file: Path) -> str:
     """What DuckDB calls the compression of a file, by its name."""
     return COMPRESSIONS.get(file.suffix.lower(), "none")
+
+
+def is_small(files: Sequence[Path]) -> bool:
+    """Whether the text in these files can be held in memory while it is read."""
+    sizes = (
+        file.stat().st_size * (1 if compression_of(file) == "none" else _COMPRESSED_BY)
+        for file in files
+    )
+    return sum(sizes) <= _MOST_BYTES_HELD
 
 
 def file_list(files: Sequence[Path], database: Database) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from prefpath.errors import VoteError
 from prefpath.votes.csv_files import scan_csv
 from prefpath.votes.database import Database, quote_text
-from prefpath.votes.file_names import COMPRESSIONS, compression_of, file_list
+from prefpath.votes.file_names import COMPRESSIONS, compression_of, file_list, is_small
 from prefpath.votes.source import Source, kind_of, renamed
 
 Format = Literal["csv", "json", "parquet"]
@@ -117,7 +117,8 @@ def _scan_json(name: str, files: Sequence[Path], database: Database) -> Source:
     )
     types = {row[0]: _json_type(row[1]) for row in described}
     declared = ", ".join(f"{quote_text(own)}: {quote_text(kind)}" for own, kind in types.items())
-    return Source(name, *renamed(f"read_json({given}, columns = {{{declared}}})", types))
+    scan, columns = renamed(f"read_json({given}, columns = {{{declared}}})", types)
+    return Source(name, scan, columns, slow=is_small(files))
 
 
 def _json_type(detected: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from prefpath.votes.census import Rules, count_labels, count_named, take_census
+from prefpath.votes.census import Rules, as_words, count_labels, count_named, take_census
 from prefpath.votes.choices import Choices, Settled, VerdictColumns, settle_choices
 from prefpath.votes.database import Database, Progress, open_database
 from prefpath.votes.dialects import Dialect
@@ -20,7 +20,7 @@ from prefpath.votes.ratings import (
     votes_of_ratings,
 )
 from prefpath.votes.recognise import GivenColumns, Roles, annotator_column, recognise
-from prefpath.votes.relation import Relation, Wanted, build_relation
+from prefpath.votes.relation import Relation, Wanted, build_relation, held
 from prefpath.votes.source import Source
 from prefpath.votes.tabulate import Tabulated, tabulate
 from prefpath.votes.verdicts import Grades
@@ -164,18 +164,25 @@ def read_relation(
     winner_first: bool = False,
 ) -> tuple[Tabulated, str]:
     """The votes of a table's columns, and what is to be said of their verdicts."""
-    relation = build_relation(table, dialect, wanted)
-    words = count_labels(database, relation)
+    relation = _relation(database, table, dialect, wanted)
+    written = count_labels(database, relation)
+    words = as_words(written)
     if winner_first and choices is None and set(words) <= {"0", "1", "0.0", "1.0"}:
         choices = {1: "left", 0: "tie"}  # 0 cannot be the right item's win
     settled = _settle(database, relation, dialect, words, choices)
     if settled.by_name:
-        relation = build_relation(table, replace(dialect, shape="item name"), wanted)
-        words = count_labels(database, relation)
+        relation = _relation(database, table, replace(dialect, shape="item name"), wanted)
+        written = count_labels(database, relation)
     census = take_census(database, relation, settled, rules)
     if winner_first:
-        check_left_won(census.n_for(1, words), census.n_for(-1, words))
+        check_left_won(census.n_for(1, written), census.n_for(-1, written))
     return tabulate(database, relation, census), settled.said
+
+
+def _relation(database: Database, table: Source, dialect: Dialect, wanted: Wanted) -> Relation:
+    """The votes as SQL; copied into the database where the file is text."""
+    relation = build_relation(table, dialect, wanted)
+    return held(database, relation) if table.slow else relation
 
 
 def _settle(

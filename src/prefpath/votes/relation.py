@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from prefpath.errors import VoteError
 from prefpath.votes.check import USABLE_WEIGHTS
-from prefpath.votes.database import quote_text
+from prefpath.votes.database import Database, quote_text
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.source import Column, ColumnKind, Source
 
 ColumnText = Callable[[Column], str]
 """SQL of a column: as a word with a meaning, or as it was written."""
+
+_WORD: ColumnText = attrgetter("word")
 
 EVERYONE = "everyone"
 """The annotator of votes that do not say who cast them."""
@@ -22,16 +24,18 @@ EVERYONE = "everyone"
 @dataclass(frozen=True)
 class Relation:
     """Votes as SQL: `select` has columns annotator, left_item, right_item, verdict, weight,
-    weight_is_bad, known, known_is_bad; verdicts are words.
+    weight_is_bad, known, known_is_bad; verdicts may differ in case and blanks.
 
     `numbered` also has `row`, the row of the file counted from 1, and `written`, the verdict as
     the user wrote it; it is slower. `naming` has, beside the verdict, the item of the row that
     it names: left, right, or these with `inexact`; it is empty where verdicts name no items.
+    `fields` are the expressions `select` is made of.
     """
 
     select: str
     numbered: str
     naming: str
+    fields: Mapping[str, str]
     untyped_annotator: bool
     untyped_items: bool
     weighted: bool
@@ -58,7 +62,7 @@ class Wanted:
 
 def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation:
     """The relation of a dialect's columns."""
-    left, right, verdict = _pair_and_verdict(source, dialect, wanted, attrgetter("word"))
+    left, right, verdict = _pair_and_verdict(source, dialect, wanted, _WORD)
     written = _pair_and_verdict(source, dialect, wanted, attrgetter("written"))[2]
     annotator, people, untyped = _annotator(source, wanted)
     weight = None if wanted.weight is None else source.column(wanted.weight).number
@@ -82,10 +86,29 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         numbered=f"SELECT row_number_ AS row, {written} AS written, {selected}"
         f" FROM {numbered}{around}",
         naming=_naming(source, dialect),
+        fields=fields,
         untyped_annotator=untyped,
         untyped_items=_items_untyped(source, dialect),
         weighted=weight is not None,
     )
+
+
+def held(database: Database, relation: Relation) -> Relation:
+    """The relation with its rows copied into the database: text is then parsed once.
+
+    What is the same in all rows is not copied. Errors and winners' names, which are rare, are
+    looked up in the file.
+    """
+    names = [name for name, sql in relation.fields.items() if sql not in _CONSTANT]
+    constant = [f"{sql} AS {name}" for name, sql in relation.fields.items() if sql in _CONSTANT]
+    database.run(
+        f"CREATE OR REPLACE TEMP TABLE held AS SELECT {', '.join(names)} FROM ({relation.select})",
+        "reading the file",
+    )
+    return replace(relation, select=f"SELECT {', '.join([*names, *constant])} FROM held")
+
+
+_CONSTANT = frozenset(("true", "false", "1.0", quote_text(EVERYONE)))
 
 
 def _typed(column: Column, among: Sequence[Column]) -> str:
@@ -119,6 +142,8 @@ def _pair_and_verdict(
         return left, right, "'=left'"
     if dialect.shape == "scores":
         return left, right, _higher_score(*columns)
+    if read is _WORD:  # words are made alike once each, not once a row
+        return left, right, columns[0].text
     return left, right, read(columns[0])
 
 

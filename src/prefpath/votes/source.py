@@ -30,6 +30,8 @@ class Column:
             return f"CASE WHEN NOT isnan({self.sql}) THEN CAST({self.sql} AS VARCHAR) END"
         if self.kind == "integer":
             return f"CAST({self.sql} AS VARCHAR)"
+        if self.kind == "untyped":  # the CSV reader has made nothing of an empty field
+            return self.sql
         return f"nullif(CAST({self.sql} AS VARCHAR), '')"
 
     @property
@@ -46,10 +48,11 @@ class Column:
     def number(self) -> str:
         """Its value as a number; None where it is not one.
 
-        Text first: of a bare column DuckDB would do the cast in its CSV reader, where what is
-        no number is an error.
+        An expression first: of a bare column DuckDB would do the cast in its CSV reader, where
+        what is no number is an error.
         """
-        return f"TRY_CAST({self.text} AS DOUBLE)"
+        text = f"nullif({self.sql}, '')" if self.kind == "untyped" else self.text
+        return f"TRY_CAST({text} AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Source:
         Names that more than one column has.
     library : str or None
         The data frame library, for a frame.
+    slow : bool
+        Whether it is text that is parsed at every scan, and small enough to be held instead.
     """
 
     name: str
@@ -75,6 +80,7 @@ class Source:
     columns: Mapping[str, Column]
     repeated: frozenset[str] = frozenset()
     library: str | None = None
+    slow: bool = False
 
     def find(self, name: str) -> str | None:
         """The user's column of this name: exactly, or else in any mixture of case."""

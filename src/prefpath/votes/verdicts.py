@@ -21,6 +21,12 @@ class Verdict(NamedTuple):
 WordReader = Callable[[str, Grades | None], Verdict]
 """What a word in a verdict column means."""
 
+
+def as_word(written: str) -> str:
+    """A verdict without what does not matter in it: case and surrounding blanks."""
+    return written.strip(" \t\r\n").lower()
+
+
 LEFT, RIGHT, TIE = Verdict(1.0), Verdict(-1.0), Verdict(0.0)
 BOTH_BAD = Verdict(0.0, kind="both bad")
 NO_VERDICT = Verdict(math.nan, kind="none")
