@@ -34,7 +34,7 @@ _ENOUGH = 12
 _FLATTENS = {False: 0.346, True: 1.0}
 _NEARLY_ONE = 0.99  # correlations beyond are as good as 1
 # A taste held more sharply than the crowd's is flattened less: chance correlations show more.
-_SHARPER_TASTE = 1.3
+_SHARPER_TASTE = 1.5
 _SEED = 0x5DEECE66D  # other draws than those of the tests that name people
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -192,7 +192,7 @@ def _entry_times(path: Path, kind: str) -> Floats:
     """Entry times of an effect; never, where this path has no such effect."""
     if kind not in get_args(Kind):
         return np.full(len(path.annotators), np.inf)
-    return path.entry_times(kind)  # type: ignore[arg-type]
+    return path.entry_times(cast(Kind, kind))
 
 
 @dataclass(frozen=True, eq=False)

@@ -340,10 +340,11 @@ def _test(
 def _margin_beside_lean(
     ballots: Ballots, common: _Common, plain: Floats, tested: _Tested
 ) -> Floats:
-    """Margins with the lean that everybody shares, and the slope of those who see sharper.
+    """Margins with the lean that everybody shares, and the slope of those who see otherwise.
 
-    A shared lean shows less in the votes of someone who sees sharply: without their slope they
-    would seem to lean the other way.
+    A shared lean shows less in the votes of someone who sees sharply, and more in those of
+    someone who does not look: at slope 1 they would seem to lean beyond it. The slope is the
+    nearest to 1 within its interval.
     """
     shared = common.consensus.position
     if not shared:
@@ -351,9 +352,9 @@ def _margin_beside_lean(
     attention = measure_attention(
         ballots, common.margins, tested.lean, own_lean=tested.lean, common_lean=shared
     )
-    slope = np.fmax(1.0, np.nan_to_num(attention.low, nan=1.0))
-    sharper = np.repeat(slope, np.diff(ballots.design.cells))
-    return ballots.add_lean(sharper * plain, shared)
+    slope = np.nan_to_num(np.clip(1.0, attention.low, attention.high), nan=1.0)
+    own = np.repeat(slope, np.diff(ballots.design.cells))
+    return ballots.add_lean(own * plain, shared)
 
 
 def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:

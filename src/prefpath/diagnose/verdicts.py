@@ -112,8 +112,13 @@ class Measures:
 
     @property
     def shows_taste(self) -> BoolArray:
-        """Named, and choices depend on the items beside what attention and lean explain."""
-        result: BoolArray = self.named & (self.p_no_taste <= TASTE_LEVEL)
+        """Named, and choices depend on the items beside what attention and lean explain.
+
+        Someone who sees sharper than the crowd must be named for a taste: errors of the common
+        scores look like one to a sharp eye.
+        """
+        named = self.deviates | (self.unlike & ~(self.attention_low > 1.0))
+        result: BoolArray = named & (self.p_no_taste <= TASTE_LEVEL)
         return result
 
     @property
