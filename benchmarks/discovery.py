@@ -1,4 +1,4 @@
-"""Realised false-discovery rate and power of "who leans" and "who deviates", on simulated crowds.
+"""Realised false-discovery rate and power of who leans, deviates and attends otherwise.
 
     python benchmarks/discovery.py            # the table of docs/annotators.md, some minutes
     python benchmarks/discovery.py --quick    # under a minute: a smaller one
@@ -104,7 +104,7 @@ def everybody_a_little(n_annotators: int, each: int, n_items: int, *, seed: int)
 
 def measure(name: str, make: Callable[..., Crowd], n_crowds: int, null: str = "model") -> None:
     """Print one line for each kind of effect."""
-    lean, taste, seconds = Tally(), Tally(), []
+    lean, taste, attention, seconds = Tally(), Tally(), Tally(), []
     for seed in range(n_crowds):
         crowd = make(seed=seed)
         start = time.perf_counter()
@@ -112,7 +112,8 @@ def measure(name: str, make: Callable[..., Crowd], n_crowds: int, null: str = "m
         seconds.append(time.perf_counter() - start)
         lean.add(found.leaning, crowd.leaning)
         taste.add(found.deviating, crowd.deviating)
-    for kind, tally in (("leans", lean), ("deviates", taste)):
+        attention.add(found.unlike_in_attention, crowd.deviating)
+    for kind, tally in (("leans", lean), ("deviates", taste), ("attention", attention)):
         print(f"{name:<44} {n_crowds:>6}  {kind:<9} {tally.words()} {np.median(seconds):7.1f}")
 
 
