@@ -340,11 +340,10 @@ def _test(
 def _margin_beside_lean(
     ballots: Ballots, common: _Common, plain: Floats, tested: _Tested
 ) -> Floats:
-    """Margins with the lean that everybody shares, and the slope of those who see otherwise.
+    """Margins with the lean that everybody shares, and the slope of those who see sharper.
 
-    A shared lean shows less in the votes of someone who sees sharply, and more in those of
-    someone who does not look: at slope 1 they would seem to lean beyond it. The slope is the
-    nearest to 1 within its interval.
+    A shared lean shows less in the votes of someone who sees sharply: at slope 1 they would seem
+    to lean the other way.
     """
     shared = common.consensus.position
     if not shared:
@@ -352,7 +351,7 @@ def _margin_beside_lean(
     attention = measure_attention(
         ballots, common.margins, tested.lean, own_lean=tested.lean, common_lean=shared
     )
-    slope = np.nan_to_num(np.clip(1.0, attention.low, attention.high), nan=1.0)
+    slope = np.fmax(1.0, np.nan_to_num(attention.low, nan=1.0))
     own = np.repeat(slope, np.diff(ballots.design.cells))
     return ballots.add_lean(own * plain, shared)
 
