@@ -188,7 +188,7 @@ def test_other_methods(method: str) -> None:
 
 
 def test_what_cannot_be_ranked_says_why() -> None:
-    with pytest.raises(VoteError, match="compare an item with itself") as caught:
+    with pytest.raises(VoteError, match="compares an item with itself") as caught:
         rank((None, [1, 2], [2, 2], [1, 1]))
     assert caught.value.rows == (2,)
     with pytest.raises(VoteError, match="differ in length"):

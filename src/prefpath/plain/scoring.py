@@ -14,6 +14,7 @@ from prefpath.pairs import BoundedFit, fit_bounded, pool_votes
 from prefpath.pairs.fit import logistic_derivatives
 from prefpath.pairs.laplacian import DENSE_UP_TO
 from prefpath.plain.arrays import CodedComparisons
+from prefpath.plain.plain_csv import read_plain_csv
 from prefpath.plain.ranking import Bounds, PlainRanking
 from prefpath.plain.standard_errors import score_errors
 from prefpath.trust.words import counted, named
@@ -65,8 +66,12 @@ def rank(
     >>> found.items[found.ranks == 1].tolist(), found.bounded.tolist()
     (['a'], [False, True, True])
     """
-    votes, comparisons = _as_comparisons(x, weight, reading)
     _check_level(interval)
+    if method in _FITTED and weight is None and not reading:
+        plain = read_plain_csv(x, with_annotators=interval is not None)
+        if plain is not None:
+            return _fitted_ranking(plain, as_loss(method), interval)
+    votes, comparisons = _as_comparisons(x, weight, reading)
     if method in _FITTED:
         return _fitted_ranking(comparisons, as_loss(method), interval)
     return _baseline_ranking(votes or _as_votes(comparisons), method)

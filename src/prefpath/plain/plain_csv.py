@@ -1,0 +1,241 @@
+"""Large CSV files in which nothing is unusual, straight to codes; all others go to the reader.
+
+The reader (`read_votes`) knows dialects, quoting, missing labels and what to say of them. A
+plain ranking of millions of votes need not pay for that where none of it occurs: one compiled
+pass finds the fields and numbers their texts. Whatever it does not expect, a quotation mark or
+a verdict it does not know, is left to the reader.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from prefpath.plain.arrays import CodedComparisons
+from prefpath.votes.encode import CodeArray, IntArray, Labels
+
+Bytes = NDArray[np.uint8]
+
+_SMALLEST = 1_000_000  # bytes: the reader takes no longer for less
+_SHAPES = (
+    ("left", "right", "choice", {"left": 1, "right": -1, "tie": 0}),
+    ("model_a", "model_b", "winner", {"model_a": 1, "model_b": -1, "tie": 0}),
+)
+_ANNOTATORS = ("judge", "annotator", "worker", "user", "user_id", "annotator_id", "observer")
+_FOR_THE_READER = {"weight", "position_known", "label", "rating"}
+_LOOKS_MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
+_LEAST_SHARE_OF_A_SIDE = 0.05  # fewer wins of one side: perhaps the winner is listed first
+_COMMA, _QUOTE, _NEWLINE, _RETURN = 44, 34, 10, 13
+_TABLE = 2**20
+_MOST_LABELS = _TABLE // 2
+
+
+class _Header(NamedTuple):
+    """Places of the columns; what the verdict's words mean."""
+
+    n_columns: int
+    left: int
+    right: int
+    verdict: int
+    annotator: int
+    meaning: dict[str, int]
+    length: int
+
+
+def read_plain_csv(source: Any, *, with_annotators: bool) -> CodedComparisons | None:
+    """The votes of a plain CSV file; None where the reader should look at it."""
+    if not isinstance(source, str | Path) or not str(source).endswith(".csv"):
+        return None
+    file = Path(source)
+    if not file.is_file() or file.stat().st_size < _SMALLEST:
+        return None
+    data = np.memmap(file, dtype=np.uint8, mode="r")
+    header = _read_header(bytes(data[:65_536]))
+    if header is None:
+        return None
+    columns = _read_columns(data, header, with_annotators)
+    return None if columns is None else _as_comparisons(columns, header)
+
+
+def _read_header(start: bytes) -> _Header | None:
+    line, newline, _ = start.partition(b"\n")
+    if not newline or b'"' in line or not line.isascii():
+        return None
+    names = [name.strip() for name in line.decode().split(",")]
+    if len(set(names)) < len(names) or _FOR_THE_READER & {name.casefold() for name in names}:
+        return None
+    for left, right, verdict, meaning in _SHAPES:
+        if {left, right, verdict} <= set(names):
+            who = next((names.index(name) for name in _ANNOTATORS if name in names), -1)
+            return _Header(
+                n_columns=len(names),
+                left=names.index(left),
+                right=names.index(right),
+                verdict=names.index(verdict),
+                annotator=who,
+                meaning=meaning,
+                length=len(line) + 1,
+            )
+    return None
+
+
+class _Columns(NamedTuple):
+    """Codes of the columns and the texts they stand for; no annotators have no codes."""
+
+    left: CodeArray
+    right: CodeArray
+    verdict: CodeArray
+    annotator: CodeArray
+    items: list[str]
+    words: list[str]
+    people: list[str]
+
+
+def _read_columns(data: Bytes, header: _Header, with_annotators: bool) -> _Columns | None:
+    n_rows = int(np.count_nonzero(data == _NEWLINE)) - (1 if data[-1] == _NEWLINE else 0)
+    who = header.annotator if with_annotators else -1
+    dictionary = np.array([-1] * header.n_columns)  # items share one
+    for place, which in ((header.left, 0), (header.right, 0), (header.verdict, 1), (who, 2)):
+        if place >= 0:
+            dictionary[place] = which
+    codes = np.empty((header.n_columns, n_rows if n_rows > 0 else 0), dtype=np.int32)
+    spans = np.zeros((3, _MOST_LABELS, 2), dtype=np.int64)
+    n_labels = np.zeros(3, dtype=np.int64)
+    if _encode(data, header.length, dictionary, codes, spans, n_labels) != n_rows or n_rows < 1:
+        return None
+    try:
+        texts = [
+            [bytes(data[a:b]).decode() for a, b in spans[k, : n_labels[k]].tolist()]
+            for k in range(3)
+        ]
+    except UnicodeDecodeError:
+        return None
+    annotator = codes[who] if who >= 0 else np.empty(0, dtype=np.int32)
+    return _Columns(
+        codes[header.left], codes[header.right], codes[header.verdict], annotator, *texts
+    )
+
+
+def _as_comparisons(columns: _Columns, header: _Header) -> CodedComparisons | None:
+    words = [word.strip().lower() for word in columns.words]
+    items, people = _in_order(columns.items), _in_order(columns.people)
+    if items is None or people is None or not set(words) <= set(header.meaning):
+        return None
+    side = np.array([header.meaning[word] for word in words], dtype=np.int8)
+    choice = side[columns.verdict]
+    won, lost = int((choice > 0).sum()), int((choice < 0).sum())
+    one_sided = min(won, lost) < _LEAST_SHARE_OF_A_SIDE * (won + lost)
+    left, right = items[1][columns.left], items[1][columns.right]
+    if one_sided or (left == right).any():
+        return None
+    known = len(columns.people) > 0
+    return CodedComparisons(
+        items=items[0],
+        left=left,
+        right=right,
+        choice=choice,
+        weight=None,
+        annotator=people[1][columns.annotator] if known else None,
+        n_annotators=len(columns.people),
+    )
+
+
+def _in_order(texts: list[str]) -> tuple[Labels, CodeArray] | None:
+    """Labels in order, whole numbers as numbers, and the place of each text among them.
+
+    None where labels look missing or nearly alike: the reader says so.
+    """
+    alike = {" ".join(text.split()).casefold() for text in texts}
+    if len(alike) < len(texts) or alike & _LOOKS_MISSING:
+        return None
+    values: list[Any] = list(texts)
+    if texts and all(_is_whole(text) for text in texts):
+        values = [int(text) for text in texts]
+    order = sorted(range(len(values)), key=values.__getitem__)
+    place = np.empty(len(values), dtype=np.int32)
+    place[order] = np.arange(len(values), dtype=np.int32)
+    return np.array([values[k] for k in order]), place
+
+
+def _is_whole(text: str) -> bool:
+    """A plain integer without leading zeros, as the reader has it."""
+    digits = text.removeprefix("-")
+    plain = digits.isascii() and digits.isdecimal() and len(digits) <= 18
+    return plain and (text == "0" or not digits.startswith("0"))
+
+
+@njit(cache=True, nogil=True)
+def _encode(
+    data: Bytes,
+    start: int,
+    dictionary: IntArray,
+    codes: CodeArray,
+    spans: IntArray,
+    n_labels: IntArray,
+) -> int:
+    """Number the texts of columns in their dictionaries; the rows done, or -1."""
+    table = np.full((3, _TABLE), -1, dtype=np.int32)
+    n_columns, n_rows = codes.shape
+    at, size = start, len(data)
+    for row in range(n_rows):
+        for column in range(n_columns):
+            begin = at
+            key = np.uint64(14695981039346656037)
+            last = _NEWLINE if column == n_columns - 1 else _COMMA
+            while at < size and data[at] != last:
+                byte = data[at]
+                if byte in (_QUOTE, _COMMA, _NEWLINE):
+                    return -1
+                key = (key ^ np.uint64(byte)) * np.uint64(1099511628211)
+                at += 1
+            if at == size and (column < n_columns - 1 or row < n_rows - 1):
+                return -1
+            end = at
+            if last == _NEWLINE and end > begin and data[end - 1] == _RETURN:
+                end -= 1
+            at += 1
+            which = dictionary[column]
+            if which >= 0:
+                code = _place(data, begin, end, key, which, table, spans, n_labels)
+                if code < 0:
+                    return -1
+                codes[column, row] = code
+    return n_rows if at >= size else -1
+
+
+@njit(cache=True, nogil=True)
+def _place(
+    data: Bytes,
+    begin: int,
+    end: int,
+    key: np.uint64,
+    which: int,
+    table: CodeArray,
+    spans: IntArray,
+    n_labels: IntArray,
+) -> int:
+    """Number of a text in a dictionary, where it is put if it is new; -1 if that is full."""
+    slot = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(_TABLE - 1))
+    while table[which, slot] >= 0:
+        code = table[which, slot]
+        first, last = spans[which, code, 0], spans[which, code, 1]
+        if last - first == end - begin:
+            same = True
+            for k in range(end - begin):
+                if data[first + k] != data[begin + k]:
+                    same = False
+                    break
+            if same:
+                return code
+        slot = (slot + 1) & (_TABLE - 1)
+    if n_labels[which] == spans.shape[1]:
+        return -1
+    code = n_labels[which]
+    n_labels[which] += 1
+    table[which, slot] = code
+    spans[which, code, 0], spans[which, code, 1] = begin, end
+    return code
