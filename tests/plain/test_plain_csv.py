@@ -102,3 +102,11 @@ def test_one_sided_and_badly_encoded_files_are_left_to_the_reader(tmp_path) -> N
     assert read_plain_csv(file, with_annotators=True) is None
     assert read_plain_csv(tmp_path / "none.csv", with_annotators=True) is None
     assert read_plain_csv(np.zeros(3), with_annotators=True) is None
+
+
+def test_many_labels_need_a_larger_table(tmp_path) -> None:
+    rows = [f"u,{k},{k + 1},{('left', 'right')[k % 2]}" for k in range(5_000)]
+    found = read_plain_csv(write(tmp_path, rows), with_annotators=False)
+    assert found is not None
+    assert len(found.items) == 5_001
+    assert found.items[found.left[:3]].tolist() == [0, 1, 2]

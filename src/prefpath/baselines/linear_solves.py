@@ -59,7 +59,7 @@ def logistic_regression(
         curvature = (wins + losses) * probability * (1.0 - probability)
         return log_loss_gradient(coef, design, wins, losses, ridges), curvature
 
-    coef, converged = minimise(
+    coef, converged, _ = minimise(
         evaluate,
         lambda curvature, gradient: solve_ridged(gram(design, curvature), gradient, ridge),
         np.zeros(design.shape[1]),

@@ -62,7 +62,7 @@ class CommonModel:
             score, information = _score_and_information(ballots, margin, trials, wins)
             return _RIDGE * coefficient - self._design.T @ score, information
 
-        coefficient, _ = minimise(
+        coefficient, _, information = minimise(
             evaluate,
             lambda information, gradient: solve_ridged(
                 gram(self._design, information), gradient, _RIDGE
@@ -72,7 +72,7 @@ class CommonModel:
             most_steps=_MOST_STEPS,
         )
         self._last = coefficient
-        return self._consensus(coefficient, evaluate(coefficient)[1])
+        return self._consensus(coefficient, information)
 
     def _consensus(self, coefficient: Floats, information: Floats) -> Consensus:
         ballots = self._ballots

@@ -44,7 +44,7 @@ def fit_consensus(evidence: Evidence) -> Consensus:
     def inverse_at(coefficient: Floats) -> Floats:
         return invert(evidence, common_hessian(evidence, coefficient, weight, choice))
 
-    coefficient, converged = minimise(
+    coefficient, converged, _ = minimise(
         lambda x: (common_gradient(evidence, x, weight, choice), x),
         lambda x, gradient: inverse_at(x) @ gradient,
         evidence.coefficient,

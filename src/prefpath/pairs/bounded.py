@@ -52,11 +52,13 @@ def fit_bounded(counts: PairCounts, derivatives: Derivatives, *, binary: bool) -
     group = None if binary else component
     bounded = bounded_items(counts, component, group=group)
     if bounded.all():
-        inner = fit_counts(counts, derivatives)
+        inner = fit_counts(counts, derivatives, component=component)
         return BoundedFit(inner.scores, component, bounded, inner)
     inner = fit_counts(counts.among(bounded), derivatives)
     start: FloatArray = np.zeros(counts.n_items)
     start[bounded] = inner.scores
-    scores = fit_counts(counts, derivatives, ridge=_PRIOR_PRECISION, start=start).scores
+    scores = fit_counts(
+        counts, derivatives, ridge=_PRIOR_PRECISION, start=start, component=component
+    ).scores
     scores[bounded] = inner.scores
     return BoundedFit(scores, component, bounded, inner)

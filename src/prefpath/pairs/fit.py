@@ -50,6 +50,7 @@ def fit_counts(
     *,
     ridge: float = 0.0,
     start: FloatArray | None = None,
+    component: CodeArray | None = None,
 ) -> CommonFit:
     """Minimise `sum weight * loss(score_first - score_second, choice) + ridge / 2 ||scores||^2`.
 
@@ -61,6 +62,8 @@ def fit_counts(
         cannot be pooled.
     ridge : float
         Holds scores that the counts do not bound.
+    component : array of int, optional
+        Of each item, where it is known already.
 
     Examples
     --------
@@ -71,7 +74,8 @@ def fit_counts(
     >>> fitted.scores.round(3)  # least squares: HodgeRank
     array([ 0.167,  0.167, -0.333])
     """
-    component = components_of_pairs(counts.first, counts.second, counts.n_items)
+    if component is None:
+        component = components_of_pairs(counts.first, counts.second, counts.n_items)
     graph = PairGraph(counts.n_items, counts.first, counts.second, component, ridge)
 
     def evaluate(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -85,7 +89,7 @@ def fit_counts(
     found = minimise(evaluate, graph.solve, begin)
     scores = found.coefficient
     bounded = bool(np.ptp(scores) < LARGEST_MARGIN) if len(scores) else True
-    return CommonFit(scores, component, evaluate(scores)[1], graph, found.converged and bounded)
+    return CommonFit(scores, component, found.curvature, graph, found.converged and bounded)
 
 
 def fit_bradley_terry(

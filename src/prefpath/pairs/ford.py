@@ -48,7 +48,10 @@ def bounded_items(
     >>> bounded_items(counts, np.zeros(3, dtype=np.int32))  # item 2 never lost
     array([ True,  True, False])
     """
-    group = strong_components(counts) if group is None else group
+    if group is None:
+        # Where every pair went both ways, whoever is connected is so along wins.
+        mixed = bool((np.abs(counts.choice) < 1.0).all())
+        group = component if mixed else strong_components(counts)
     size = np.bincount(group)
     votes_of_group = np.bincount(group, counts.item_weight)
     component_of_group = np.empty(len(size), dtype=np.int64)

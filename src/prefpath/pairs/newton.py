@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,11 +14,12 @@ Curvature = TypeVar("Curvature")
 _MOST_HALVINGS = 30
 
 
-class Minimum(NamedTuple):
-    """Where the method stopped, and whether its last step was short enough."""
+class Minimum(NamedTuple, Generic[Curvature]):
+    """Where the method stopped, whether its last step was short enough, the curvature there."""
 
     coefficient: FloatArray
     converged: bool
+    curvature: Curvature
 
 
 def minimise(
@@ -29,7 +30,7 @@ def minimise(
     tolerance: float = 1e-6,
     longest: float = 3.0,
     most_steps: int = 100,
-) -> Minimum:
+) -> Minimum[Curvature]:
     """Take Newton steps until one is at most `tolerance` (it is taken: the error is its square).
 
     Parameters
@@ -51,8 +52,8 @@ def minimise(
             step *= longest / size
         coefficient, slope, curvature = _advance(evaluate, coefficient, slope, step)
         if size <= tolerance:
-            return Minimum(coefficient, True)
-    return Minimum(coefficient, False)
+            return Minimum(coefficient, True, curvature)
+    return Minimum(coefficient, False, curvature)
 
 
 def _advance(

@@ -30,8 +30,10 @@ _FOR_THE_READER = {"weight", "position_known", "label", "rating"}
 _LOOKS_MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
 _LEAST_SHARE_OF_A_SIDE = 0.05  # fewer wins of one side: perhaps the winner is listed first
 _COMMA, _QUOTE, _NEWLINE, _RETURN = 44, 34, 10, 13
-_TABLE = 2**20
-_MOST_LABELS = _TABLE // 2
+_FULL = -2
+# Labels there is room for: few at first, as clearing a large table takes longer than reading
+# a small file.
+_ROOMS = (2**12, 2**19)
 
 
 class _Header(NamedTuple):
@@ -103,9 +105,12 @@ def _read_columns(data: Bytes, header: _Header, with_annotators: bool) -> _Colum
         if place >= 0:
             dictionary[place] = which
     codes = np.empty((header.n_columns, n_rows if n_rows > 0 else 0), dtype=np.int32)
-    spans = np.zeros((3, _MOST_LABELS, 2), dtype=np.int64)
-    n_labels = np.zeros(3, dtype=np.int64)
-    if _encode(data, header.length, dictionary, codes, spans, n_labels) != n_rows or n_rows < 1:
+    for room in _ROOMS:
+        spans, n_labels = np.zeros((3, room, 2), dtype=np.int64), np.zeros(3, dtype=np.int64)
+        n_read = _encode(data, header.length, dictionary, codes, spans, n_labels)
+        if n_read != _FULL:
+            break
+    if n_read != n_rows or n_rows < 1:
         return None
     try:
         texts = [
@@ -177,8 +182,8 @@ def _encode(
     spans: IntArray,
     n_labels: IntArray,
 ) -> int:
-    """Number the texts of columns in their dictionaries; the rows done, or -1."""
-    table = np.full((3, _TABLE), -1, dtype=np.int32)
+    """Number the texts of columns in their dictionaries; the rows done, -1, or -2 for no room."""
+    table = np.full((3, 2 * spans.shape[1]), -1, dtype=np.int32)
     n_columns, n_rows = codes.shape
     at, size = start, len(data)
     for row in range(n_rows):
@@ -202,7 +207,7 @@ def _encode(
             if which >= 0:
                 code = _place(data, begin, end, key, which, table, spans, n_labels)
                 if code < 0:
-                    return -1
+                    return _FULL
                 codes[column, row] = code
     return n_rows if at >= size else -1
 
@@ -219,7 +224,7 @@ def _place(
     n_labels: IntArray,
 ) -> int:
     """Number of a text in a dictionary, where it is put if it is new; -1 if that is full."""
-    slot = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(_TABLE - 1))
+    slot = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(table.shape[1] - 1))
     while table[which, slot] >= 0:
         code = table[which, slot]
         first, last = spans[which, code, 0], spans[which, code, 1]
@@ -231,7 +236,7 @@ def _place(
                     break
             if same:
                 return code
-        slot = (slot + 1) & (_TABLE - 1)
+        slot = (slot + 1) & (table.shape[1] - 1)
     if n_labels[which] == spans.shape[1]:
         return -1
     code = n_labels[which]
