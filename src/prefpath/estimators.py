@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prefpath.model.losses import Loss
     from prefpath.model.penalties import Penalty
     from prefpath.model.problem import Problem
+    from prefpath.population import About
     from prefpath.selection.criteria import Criterion
     from prefpath.selection.cross_validation import Rule
     from prefpath.selection.folds import Over
@@ -37,12 +38,15 @@ class PreferenceModel(Predictions, Parameters):
 
     Parameters
     ----------
-    loss, penalty, position_bias, common_position, kappa, solver, common, n_times, t_ratio
+    loss, penalty, position_bias, kappa, solver, common, n_times, t_ratio
         As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
         held-out error has clearly stopped improving (the best time lies a factor of four back)
         or everybody is in.
     attention : bool
         As in `fit_path`: whether annotators may see the scores more or less sharply.
+    common_position : bool or "auto"
+        Whether everybody shares a position effect; "auto" tests the votes for one
+        (`find_shared_lean`) and includes it where it is there.
     balance : bool or "auto"
         Whether the penalty grows with the root of an annotator's votes, so that who votes a lot
         does not pop up first for that alone. "auto" does so up to 200,000 votes: beyond, nearly
@@ -97,7 +101,7 @@ class PreferenceModel(Predictions, Parameters):
         features: Any = None,
         penalty: str | Penalty | None = None,
         position_bias: bool = True,
-        common_position: bool = False,
+        common_position: bool | Literal["auto"] = "auto",
         attention: bool = False,
         kappa: float = 20.0,
         balance: bool | Literal["auto"] = "auto",
@@ -212,6 +216,7 @@ class PreferenceModel(Predictions, Parameters):
         anchor: Anchor = None,
         n_resamples: int = 1_000,
         shrunk: bool = False,
+        about: About | None = None,
     ) -> Any:
         """The leaderboard as a frame in the user's own library; of one annotator, if named.
 
@@ -232,6 +237,10 @@ class PreferenceModel(Predictions, Parameters):
         shrunk : bool
             Whether the common scores are those under a prior, which predict best: without
             intervals, and with a column "shrunk" that says so.
+        about : {"these", "annotators"}, optional
+            Whom intervals are about: these annotators, whose votes might have come out
+            otherwise, or all annotators like them. By default these where there are fewer than
+            ten.
         """
         from prefpath.frames import build_frame
 
@@ -243,6 +252,7 @@ class PreferenceModel(Predictions, Parameters):
             anchor=anchor,
             n_resamples=n_resamples,
             shrunk=shrunk,
+            about=about,
         )
         return build_frame(columns, self.votes_.frame_library)
 
@@ -266,11 +276,12 @@ class PreferenceModel(Predictions, Parameters):
         interval: Method = "sandwich",
         level: float = 0.95,
         n_resamples: int = 1_000,
+        about: About | None = None,
     ) -> dict[str, float | None]:
         """Probability that an average annotator prefers `item` to `other`, with its interval."""
         from prefpath.inference.board import IntervalSettings, win_probability
 
-        settings = IntervalSettings(interval, level, n_resamples)
+        settings = IntervalSettings(interval, level, n_resamples, about)
         return win_probability(self._known(), item, other, settings)
 
     def position_effect(self, *, level: float = 0.95) -> dict[str, float | None]:
@@ -284,12 +295,15 @@ class PreferenceModel(Predictions, Parameters):
         interval: Method = "sandwich",
         n_resamples: int = 1_000,
         *,
+        about: About | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> CommonScores | None:
         """Common scores at the chosen time with their covariance; None for too many items."""
         from prefpath.inference.common import common_scores
 
-        return common_scores(self._known(), interval, n_resamples=n_resamples, progress=progress)
+        return common_scores(
+            self._known(), interval, n_resamples=n_resamples, about=about, progress=progress
+        )
 
     def annotators(self, *, q: float = 0.1) -> Any:
         """Everything known of each annotator, as a frame in the user's own library.
@@ -322,6 +336,7 @@ class PreferenceModel(Predictions, Parameters):
         return write_report(self, path, title=title)
 
     def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
+        from prefpath.inference.shared_lean import shares_a_lean
         from prefpath.model.problem import Problem
 
         return Problem.build(
@@ -330,7 +345,9 @@ class PreferenceModel(Predictions, Parameters):
             penalty=self.penalty,
             features=None if features is None else features.of(votes.items),
             position_bias=self.position_bias and bool(votes.position_known.any()),
-            common_position=self.common_position,
+            common_position=shares_a_lean(
+                self.common_position, votes, position_bias=self.position_bias
+            ),
             attention=self.attention,
             kappa=self.kappa,
             balance=balanced,

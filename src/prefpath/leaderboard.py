@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.fitted.ranks import order_within, rank_within
 from prefpath.model.design import Floats, Ints
+from prefpath.population import About
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 
@@ -47,7 +48,7 @@ def _reorder(column: Any, order: Ints) -> Any:
     return column[order] if isinstance(column, np.ndarray) else [column[k] for k in order]
 
 
-def interval_meaning(n_annotators: int, n_deviating: int) -> str:
+def interval_meaning(n_annotators: int, n_deviating: int, about: About = "annotators") -> str:
     """What intervals of the common score are about, in plain words.
 
     They are made alike for every crowd; only what the common score is called differs: where
@@ -60,6 +61,11 @@ def interval_meaning(n_annotators: int, n_deviating: int) -> str:
     """
     if n_annotators == 1:
         return "Intervals are about one annotator's votes: nothing tells how others would differ."
+    if about == "these":
+        return (
+            f"Intervals are about these {n_annotators:,} annotators, whose votes might have come "
+            "out otherwise: they do not say what other annotators would prefer."
+        )
     start = "Intervals include the sampling of annotators: they are for"
     if 2 * n_deviating < n_annotators:
         return f"{start} the ranking most of them follow."

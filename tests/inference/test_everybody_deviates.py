@@ -49,7 +49,7 @@ def test_nine_judges_who_all_deviate_have_intervals_and_they_hold_the_mean_taste
         drawn = judges(seed)
         fitted = fitted_of(drawn.votes, 8.0, position_bias=False)
         assert fitted.active_count[0] >= 8
-        common = common_scores(fitted).about_average()
+        common = common_scores(fitted, about="annotators").about_average()
         truth = drawn.scores - drawn.scores.mean()
         low, high = common.interval(0.95)
         assert common.bounded.all() and not np.isnan(low).any()

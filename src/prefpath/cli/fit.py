@@ -19,6 +19,7 @@ from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.cli.terminal import counted
 from prefpath.errors import SettingError, VoteWarning
+from prefpath.population import population_of
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -47,9 +48,13 @@ def fit(
         bool, typer.Option(help="Whether annotators may lean.", rich_help_panel=_MODEL)
     ] = True,
     common_position: Annotated[
-        bool,
-        typer.Option(help="Whether all may share a position effect.", rich_help_panel=_MODEL),
-    ] = False,
+        bool | None,
+        typer.Option(
+            help="Whether all share a position effect (home advantage).",
+            show_default="if the votes show one",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
     balance: Annotated[
         bool | None,
         typer.Option(
@@ -101,6 +106,14 @@ def fit(
     interval: Annotated[
         str, typer.Option(help="sandwich or bootstrap.", rich_help_panel=_OUTPUT)
     ] = "sandwich",
+    about: Annotated[
+        str | None,
+        typer.Option(
+            help="Whom intervals are about: these annotators, or all annotators like them.",
+            show_default="these, if fewer than ten",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     q: Annotated[
         float, typer.Option(help="Target false-discovery rate.", rich_help_panel=_OUTPUT)
     ] = 0.1,
@@ -141,12 +154,13 @@ def fit(
     shown_names = read_names(names)
     asked = list(dict.fromkeys(personal or []))
     check_labels(votes, [anchor], asked)
+    population_of(votes.n_annotators, about)  # type: ignore[arg-type]
     check_memory(votes, cv)
     model = PreferenceModel(
         loss=loss,
         features=features,
         position_bias=position_bias,
-        common_position=common_position,
+        common_position="auto" if common_position is None else common_position,
         balance="auto" if balance is None else balance,
         kappa=kappa,
         cv=cv,
@@ -160,7 +174,7 @@ def fit(
     fit_with_progress(model, votes)
     if t is not None:
         model.stop_at(t)
-    how = IntervalSettings(interval)  # type: ignore[arg-type]
+    how = IntervalSettings(interval, about=about)  # type: ignore[arg-type]
     found = Outcome(
         find(model, how, q=q, scale=scale, anchor=anchor),  # type: ignore[arg-type]
         {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},

@@ -28,7 +28,11 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
         console.print(sentence, style="yellow", markup=False, highlight=False)
     console.print(leaderboard(findings, top=top))
     more(console, len(findings.ranking["item"]), top, "item")
-    meanings = (findings.meaning_of_intervals, findings.meaning_of_scores)
+    meanings = (
+        findings.meaning_of_intervals,
+        findings.meaning_of_position,
+        findings.meaning_of_scores,
+    )
     for meaning in (*meanings, held_out(findings.fitted)):
         if meaning:
             console.print(meaning, markup=False, highlight=False)

@@ -14,10 +14,10 @@ from prefpath.findings.boards import Board, boards_of
 from prefpath.findings.cautions import cautions
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference import IntervalSettings, leaderboard_columns
-from prefpath.inference.board import win_probability
+from prefpath.inference.board import shared_position_effect, win_probability
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
-from prefpath.leaderboard import interval_meaning
+from prefpath.inference.words import describe_intervals, describe_shared_lean
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
 
@@ -69,7 +69,21 @@ class Findings:
         """Whom the intervals are about; None if there are none."""
         if "score_low" not in self.ranking:
             return None
-        return interval_meaning(self.fitted.votes.n_annotators, self.fitted.active_count[0])
+        return describe_intervals(self.fitted, self.intervals.about)
+
+    @cached_property
+    def position_effect(self) -> dict[str, float | None] | None:
+        """The lean everybody shares, with its interval; None if the model has none."""
+        if not self.fitted.problem.common_position:
+            return None
+        how = self.intervals
+        return shared_position_effect(self.fitted, how.level, how.about)
+
+    @cached_property
+    def meaning_of_position(self) -> str | None:
+        """The same as a sentence."""
+        effect = self.position_effect
+        return None if effect is None else describe_shared_lean(effect)
 
     @cached_property
     def meaning_of_scores(self) -> str | None:
@@ -109,6 +123,7 @@ class Findings:
             "headline": self.headline.as_dict(),
             "cautions": list(self.cautions),
             "intervals": self.meaning_of_intervals,
+            "position_effect": self.position_effect,
             "scores": self.meaning_of_scores,
             "groups": [_board_json(board) for board in self.boards],
             "ranking": records(self.ranking),
@@ -147,7 +162,7 @@ def find(
         ranking=leaderboard_columns(fitted, settings, scale=scale, anchor=anchor),
         annotators=standing_out_first(diagnosis),
         headline=diagnosis.headline,
-        trust=trust_panel(fitted.votes),
+        trust=trust_panel(fitted.votes, about=settings.about),
         intervals=settings,
         scale=scale,
     )

@@ -110,6 +110,11 @@ class Fitted:
         """Whether anybody, or everybody together, may lean to one side."""
         return self.problem.position_bias or self.problem.common_position
 
+    @cached_property
+    def n_present(self) -> int:
+        """Annotators who have votes."""
+        return int(np.count_nonzero(np.diff(self.problem.design.cells)))
+
     @property
     def n_components(self) -> int:
         return int(self.component.max()) + 1

@@ -87,29 +87,32 @@ def _comparisons(evidence: Evidence, u: int, coefficient: Floats) -> _Comparison
 def own_hessian(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     """Hessian of u's summed loss in their block and position, as if both were their own."""
     seen, a, b, position, bend = _comparisons(evidence, u, coefficient)
-    items, across = _laplacian(a, b, bend, position, len(seen))
-    if evidence.problem.features is not None:
-        phi = evidence.problem.features[seen]
-        items, across = phi.T @ items @ phi, phi.T @ across
-    corner = np.array([[float(np.sum(bend * position**2))]])
-    return np.block([[items, across[:, None]], [across[None, :], corner]])
+    form = annotator_form(a, b, bend, position, len(seen))
+    if evidence.problem.features is None:
+        return form
+    phi = evidence.problem.features[seen]
+    items, across = phi.T @ form[:-1, :-1] @ phi, phi.T @ form[:-1, -1]
+    return np.block([[items, across[:, None]], [across[None, :], form[-1:, -1:]]])
 
 
-def _laplacian(
-    a: Places, b: Places, bend: Floats, position: Floats, n: int
-) -> tuple[Floats, Floats]:
-    """Weighted Laplacian of comparisons a against b, and its coupling with the position.
+def annotator_form(
+    a: Places | Ints | Codes, b: Places | Ints | Codes, weight: Floats, position: Floats, n: int
+) -> Floats:
+    """`sum of weight x x^T` over comparisons of n items, a against b, and of the position.
 
     By counting: a row for each comparison would take gigabytes for a busy annotator.
     """
     pair = a.astype(np.int64) * n + b
-    weight = np.bincount(pair, weights=bend, minlength=n * n).reshape(n, n)
-    weight += weight.T
-    sided = bend * position
-    across: Floats = np.zeros(n)
-    across += np.bincount(a, weights=sided, minlength=n)
-    across -= np.bincount(b, weights=sided, minlength=n)
-    return np.diag(weight.sum(axis=1)) - weight, across
+    pairs = np.bincount(pair, weights=weight, minlength=n * n).reshape(n, n)
+    pairs = pairs + pairs.T
+    sided = weight * position
+    form = np.zeros((n + 1, n + 1))
+    form[:-1, :-1] = np.diag(pairs.sum(axis=1)) - pairs
+    form[:-1, -1] += np.bincount(a, weights=sided, minlength=n)
+    form[:-1, -1] -= np.bincount(b, weights=sided, minlength=n)
+    form[-1, :-1] = form[:-1, -1]
+    form[-1, -1] = np.sum(sided * position)
+    return form
 
 
 def balanced_sizes(evidence: Evidence, coefficient: Floats, gradient: Floats) -> Floats:
@@ -171,7 +174,7 @@ def absorb(evidence: Evidence, u: int, coefficient: Floats, size: float) -> Abso
     """
     hessian = own_hessian(evidence, u, coefficient)
     shared = len(annotator_coefficients(evidence, u))
-    own = np.flatnonzero(_is_own(evidence, u))
+    own = own_coefficients(evidence, u)
     inner = (hessian + _penalty_curvature(evidence, u, size))[np.ix_(own, own)]
     factor = linalg.cholesky(inner, lower=True, overwrite_a=True, check_finite=False)
     return Absorbed(hessian[:shared, :shared], hessian[own, :shared], factor)
@@ -206,6 +209,11 @@ def _penalty_curvature(evidence: Evidence, u: int, size: float) -> Floats:
         tangent = np.eye(len(own)) - np.outer(direction, direction)
         curvature[:-1, :-1] += evidence.problem.deviation_threshold[u] / size * tangent
     return evidence.penalty_rate * curvature
+
+
+def own_coefficients(evidence: Evidence, u: int) -> Ints:
+    """Which of u's block and position are active."""
+    return np.flatnonzero(_is_own(evidence, u)).astype(np.int64)
 
 
 def _is_own(evidence: Evidence, u: int) -> Codes:

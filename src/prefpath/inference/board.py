@@ -21,6 +21,7 @@ from prefpath.inference.intervals import CommonScores, Method, check_level
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
+from prefpath.population import About
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,14 @@ class IntervalSettings:
         How often an interval is to hold the true score, and the rank interval the rank.
     n_resamples : int
         Of the bootstrap.
+    about : {"these", "annotators"} or None
+        Whom they are about; by default these annotators where there are fewer than ten.
     """
 
     method: Method | None = "sandwich"
     level: float = 0.95
     n_resamples: int = 1_000
+    about: About | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -48,7 +52,7 @@ class IntervalSettings:
         """The common scores made so; None if no intervals are wanted, or none can be."""
         if self.method is None:
             return None
-        return common_scores(fitted, self.method, n_resamples=self.n_resamples)
+        return common_scores(fitted, self.method, n_resamples=self.n_resamples, about=self.about)
 
 
 def leaderboard_columns(
@@ -81,6 +85,7 @@ class BoardOptions(TypedDict, total=False):
     scale: Scale
     anchor: Anchor
     n_resamples: int
+    about: About | None
 
 
 def board_columns(
@@ -92,10 +97,11 @@ def board_columns(
     scale: Scale = "natural",
     anchor: Anchor = None,
     n_resamples: int = 1_000,
+    about: About | None = None,
     scores: Floats | None = None,
 ) -> dict[str, Any]:
     """`leaderboard_columns` by the keywords of `PreferenceModel.ranking`."""
-    settings = IntervalSettings(interval, level, n_resamples)
+    settings = IntervalSettings(interval, level, n_resamples, about)
     return leaderboard_columns(
         fitted, settings, annotator=annotator, scale=scale, anchor=anchor, scores=scores
     )
@@ -114,12 +120,15 @@ def win_probability(
     return common.win_probability(a, b, intervals.level)
 
 
-def shared_position_effect(fitted: Fitted, level: float = 0.95) -> dict[str, float | None]:
+def shared_position_effect(
+    fitted: Fitted, level: float = 0.95, about: About | None = None
+) -> dict[str, float | None]:
     """The position effect everybody shares: as logit, and as a chance at equal quality."""
     check_level(level)
     if not fitted.problem.common_position:
         raise SettingError(
             "the model has no common position effect",
-            expected="a model fitted with common_position=True",
+            expected='a model fitted with common_position=True, or "auto" and votes that show one',
         )
-    return position_effect(common_scores(fitted), fitted.common_position, level, fitted.loss)
+    common = common_scores(fitted, about=about)
+    return position_effect(common, fitted.common_position, level, fitted.loss)

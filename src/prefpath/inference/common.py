@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,11 +13,13 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference.bootstrap import bootstrap_coefficients
-from prefpath.inference.evidence import MOST_COEFFICIENTS, gather_evidence
+from prefpath.inference.by_votes import n_votes_used, vote_covariance
+from prefpath.inference.evidence import MOST_COEFFICIENTS, Evidence, gather_evidence
 from prefpath.inference.intervals import METHODS, CommonScores, Method, in_scores
-from prefpath.inference.sandwich import cluster_covariance
+from prefpath.inference.sandwich import Clustered, cluster_covariance
 from prefpath.model.problem import Problem
 from prefpath.path import Path
+from prefpath.population import About, population_of
 from prefpath.votes.encode import CodeArray
 
 _BLAS_THREADS_FROM = 1_000  # items: below, matrices are so small that threads cost more than save
@@ -27,6 +30,7 @@ class _Asked(NamedTuple):
 
     method: Method
     n_resamples: int
+    about: About
 
 
 # A fit is frozen, so what was computed from it stays true as long as it lives.
@@ -38,6 +42,7 @@ def common_scores(
     method: Method = "sandwich",
     *,
     n_resamples: int = 1_000,
+    about: About | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> CommonScores | None:
     """Common scores at the chosen time with their covariance; None for too many items.
@@ -49,6 +54,10 @@ def common_scores(
         Clustered by annotator either way: by formula, or by drawing whole annotators again.
     n_resamples : int
         Of the bootstrap.
+    about : {"these", "annotators"}, optional
+        Whom the intervals are about: these annotators, whose votes might have come out
+        otherwise, or all annotators like them. By default these where there are fewer than ten
+        of them (and not with the bootstrap, which draws annotators).
     progress : callable, optional
         Called with the number of resamples just finished.
     """
@@ -63,30 +72,55 @@ def common_scores(
         )
         return None
     kept = _COMPUTED.setdefault(fitted, {})
-    asked = _Asked(method, n_resamples if method == "bootstrap" else 0)
+    whom = population(fitted, method, about)
+    asked = _Asked(method, n_resamples if method == "bootstrap" else 0, whom)
     if asked not in kept:
-        kept[asked] = _estimate(fitted, method, n_resamples, progress)
+        kept[asked] = _estimate(fitted, asked, progress)
     return kept[asked]
 
 
+def population(fitted: Fitted, method: Method = "sandwich", about: About | None = None) -> About:
+    """Whom intervals made so are about."""
+    if method == "sandwich":
+        return population_of(fitted.n_present, about)
+    if about == "these":
+        raise SettingError(
+            "a bootstrap about these annotators: it draws annotators",
+            expected='about="annotators", or interval="sandwich"',
+        )
+    return "annotators"
+
+
 def _estimate(
-    fitted: Fitted, method: Method, n_resamples: int, progress: Callable[[int], None] | None
+    fitted: Fitted, asked: _Asked, progress: Callable[[int], None] | None
 ) -> CommonScores:
     evidence = gather_evidence(fitted)
     few = fitted.votes.n_items < _BLAS_THREADS_FROM
     with threadpool_limits(1 if few else None, user_api="blas"):
         clustered = cluster_covariance(evidence)
+        if asked.about == "these":
+            clustered = _by_votes(evidence, clustered)
     draws = None
-    if method == "bootstrap":
+    if asked.method == "bootstrap":
         draws = bootstrap_coefficients(
             evidence,
             clustered,
-            n_resamples=n_resamples,
+            n_resamples=asked.n_resamples,
             random_state=fitted.seed,
             n_threads=fitted.n_threads,
             progress=progress,
         )
-    return in_scores(evidence, clustered, method, draws)
+    return in_scores(evidence, clustered, asked.method, draws, about=asked.about)
+
+
+def _by_votes(evidence: Evidence, clustered: Clustered) -> Clustered:
+    at = clustered.consensus.coefficient
+    left = n_votes_used(evidence) - evidence.n_coefficients
+    return replace(
+        clustered,
+        covariance=vote_covariance(evidence, at, clustered.sizes, clustered.inverse),
+        degrees_of_freedom=max(left, 1.0),
+    )
 
 
 def estimate_common(
@@ -108,4 +142,4 @@ def estimate_common(
         stacklevel=2,
     )
     fitted = Fitted(problem, path, t, component, seed=random_state, n_threads=n_threads)
-    return _estimate(fitted, method, n_resamples, progress)
+    return _estimate(fitted, _Asked(method, n_resamples, "annotators"), progress)

@@ -14,6 +14,7 @@ from prefpath.inference.evidence import Evidence
 from prefpath.inference.sandwich import Clustered
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import Loss
+from prefpath.population import About
 from prefpath.votes.encode import BoolArray, CodeArray
 
 Method = Literal["sandwich", "bootstrap"]
@@ -36,11 +37,16 @@ class CommonScores:
         too faint to be found have flattened put back. Intervals are around it, and reach as
         far as the score if that is outside.
     covariance, unclustered : array (n_items, n_items)
-        Clustered by annotator (or over resamples), and as if votes were drawn one by one.
+        Clustered by annotator, over resamples or (`about` these) of votes; and as if votes were
+        drawn one by one and everybody's own part were known.
     bounded : array of bool (n_items,)
         False where the votes allow any score, however high or low.
     degrees_of_freedom : float
-        Of the t distribution: the number of annotators less one.
+        Of the t distribution: the number of annotators less one, or of votes less that of
+        coefficients.
+    about : {"these", "annotators"}
+        Whom the intervals are about: only the votes of these annotators vary, or the
+        annotators themselves.
     draws : array (n_resamples, n_items) or None
         Scores in each resample.
     common_position, position_error : float or None
@@ -57,6 +63,7 @@ class CommonScores:
     n_annotators: int
     method: Method
     loss: Loss
+    about: About = "annotators"
     draws: Floats | None = None
     common_position: float | None = None
     position_error: float | None = None
@@ -126,7 +133,12 @@ def check_level(level: float) -> None:
 
 
 def in_scores(
-    evidence: Evidence, clustered: Clustered, method: Method, draws: Floats | None
+    evidence: Evidence,
+    clustered: Clustered,
+    method: Method,
+    draws: Floats | None = None,
+    *,
+    about: About = "annotators",
 ) -> CommonScores:
     """Scores and their uncertainty from those of the common part's coefficients."""
     score = evidence.scores(evidence.coefficient)
@@ -153,6 +165,7 @@ def in_scores(
         n_annotators=int(np.count_nonzero(np.diff(evidence.problem.design.cells))),
         method=method,
         loss=evidence.problem.loss,
+        about=about,
         draws=by_item,
         common_position=common_position,
         position_error=position_error,

@@ -59,6 +59,8 @@ class Clustered:
         Each annotator's pull at the consensus.
     held : array
         Curvature of the active annotators together, own parts re-estimated.
+    sizes : array (n_annotators,)
+        Length of each deviation where it balances the penalty.
     attenuation : Attenuation
         What unseen tastes are expected to have taken from the consensus.
     degrees_of_freedom : float
@@ -71,6 +73,7 @@ class Clustered:
     unclustered: Floats
     gradient: sparse.csr_array
     held: Floats
+    sizes: Floats
     attenuation: Attenuation
     degrees_of_freedom: float
 
@@ -118,6 +121,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
         unclustered=unclustered,
         gradient=gradient,
         held=held,
+        sizes=sizes,
         attenuation=attenuation(evidence, consensus.coefficient, bread, gradient),
         degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )

@@ -96,7 +96,7 @@ def _own_products(evidence: Evidence, coefficient: Floats, bread: Floats) -> _Ow
     # A row of n votes that weigh w together has n squares of weight w / n.
     weight = problem.weight[rows] ** 2 / np.maximum(trials_of_rows(votes)[rows], 1e-300)
     slope, curvature = problem.loss.gradient(margin, choice), problem.loss.curvature(margin, choice)
-    size, known = _lengths(evidence, left, right, position, bread)
+    size, known = lengths_of_comparisons(evidence, left, right, position, bread)
     who, n = votes.annotator[rows], votes.n_annotators
     return _OwnProducts(
         *(
@@ -110,7 +110,7 @@ def _own_products(evidence: Evidence, coefficient: Floats, bread: Floats) -> _Ow
     )
 
 
-def _lengths(
+def lengths_of_comparisons(
     evidence: Evidence, left: Codes, right: Codes, position: Floats, bread: Floats
 ) -> tuple[Floats, Floats]:
     """`x.x` of comparisons, and `x.P x` with the common position effect in x."""

@@ -58,6 +58,7 @@ evidence beyond chance.</p></div>"""
     notes = text(data.findings.meaning_of_intervals or "")
     if notes:
         notes += " They hold at the chosen point and are hidden elsewhere."
+    notes += " " + text(data.findings.meaning_of_position or "")
     notes += " " + text(data.findings.meaning_of_scores or "")
     return f"""
 <section id="board" aria-label="Leaderboard, who differs, and error">

@@ -10,6 +10,7 @@ from prefpath.errors import SettingError
 from prefpath.findings import Findings, find
 from prefpath.fitted import Fitted, HasFitted
 from prefpath.inference import IntervalSettings, Method
+from prefpath.population import About
 from prefpath.report.data import Heading, Limits, gather
 from prefpath.report.page import render
 from prefpath.writing import check_file, write_text
@@ -26,6 +27,7 @@ def write_report(
     interval: Method | None = "sandwich",
     level: float = 0.95,
     q: float = 0.1,
+    about: About | None = None,
 ) -> FilePath:
     """Write what a fitted model found as one HTML file that needs no network.
 
@@ -40,7 +42,7 @@ def write_report(
         What to show for an item, by its label.
     max_items, max_annotators : int
         Rows the page shows; all of them are in its downloads.
-    interval, level
+    interval, level, about
         Of the scores, as in `PreferenceModel.ranking`.
     q : float
         Target false-discovery rate of the annotators singled out.
@@ -68,7 +70,7 @@ def write_report(
     limits = Limits(items=max_items, annotators=max_annotators)
     findings = model
     if not isinstance(findings, Findings):
-        findings = find(findings, IntervalSettings(interval, level), q=q)
+        findings = find(findings, IntervalSettings(interval, level, about=about), q=q)
     page = render(gather(findings, limits, _heading(findings, title), names or {}))
     return write_text(path, page)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from prefpath.population import About
 from prefpath.trust.annotators import (
     check_dominance,
     check_left_out,
@@ -21,13 +22,16 @@ from prefpath.trust.items import (
 )
 from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck, TrustPanel
+from prefpath.trust.population import check_population
 from prefpath.votes import Votes
 
 __all__ = ["TrustCheck", "TrustPanel", "trust_panel"]
 
 
-def trust_panel(votes: Votes) -> TrustPanel:
+def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
     """Ask of votes whether a ranking made from them can be trusted.
+
+    `about` is whom its intervals are to speak for, as in `PreferenceModel.ranking`.
 
     Examples
     --------
@@ -53,6 +57,7 @@ def trust_panel(votes: Votes) -> TrustPanel:
             check_outcome(votes, met, "never lost", -1, "no vote lost", "high"),
             check_finite_scores(votes),
             check_votes_per_annotator(votes),
+            check_population(votes, about),
             check_dominance(votes),
             check_ties(votes),
             check_orders_of_pairs(orders),

@@ -1,0 +1,119 @@
+"""Does everybody lean to one side (home advantage, a default button)? A score test.
+
+At the Bradley-Terry scores of the pooled decisive votes, with `k` the part of "sides are known"
+that no scores explain (residual of a least-squares fit with the votes' curvature c), annotator u
+has the score `U_u = sum of w (won - p) k` for a lean and the information `I_u = sum of w c k^2`.
+Whoever leans clearly otherwise than the middle of them is left to their own position bias; the
+sum of the others' scores is tested by how much they vary between annotators. With fewer than ten
+annotators it is tested by how much votes vary: the fit is about these annotators then.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import t as student
+
+from prefpath.fitted.follow import check_switch
+from prefpath.model.design import Floats
+from prefpath.pairs.counts import PairIndex
+from prefpath.pairs.fit import fit_bradley_terry
+from prefpath.population import population_of
+from prefpath.votes import Votes
+from prefpath.votes.trials import trials_of_rows
+
+LEVEL = 0.01
+_RIDGE = 0.01  # a score that nothing bounds stays finite
+_OWN_LEAN = 3.0  # standard errors from the middle
+
+
+class SharedLean(NamedTuple):
+    """A lean that everybody shares.
+
+    Attributes
+    ----------
+    estimate : float
+        In logits, to first order; above 0 to the left.
+    p_value : float
+        1 where no side is known.
+    """
+
+    estimate: float
+    p_value: float
+
+    @property
+    def is_there(self) -> bool:
+        return self.p_value < LEVEL
+
+
+def shares_a_lean(
+    common_position: bool | Literal["auto"], votes: Votes, *, position_bias: bool = True
+) -> bool:
+    """Whether a model of these votes is to have a lean that everybody shares."""
+    check_switch(common_position, "common_position")
+    if common_position == "auto":
+        return position_bias and find_shared_lean(votes).is_there
+    return bool(common_position)
+
+
+def find_shared_lean(votes: Votes) -> SharedLean:
+    """Test votes for a lean that everybody shares.
+
+    Examples
+    --------
+    >>> from prefpath import simulate_crowd
+    >>> find_shared_lean(simulate_crowd(2_000, 40, 6, clickers=4, seed=0).votes).is_there
+    False
+    """
+    decisive = votes.without_ties()
+    if not decisive.n_rows or not decisive.position_known.any():
+        return SharedLean(0.0, 1.0)
+    score, information, square = _scores_of_votes(decisive)
+    who, n = decisive.annotator, decisive.n_annotators
+    pull, told, spread = (np.bincount(who, each, n) for each in (score, information, square))
+    present = told > 1e-12 * told.sum()
+    pull, told, spread = pull[present], told[present], spread[present]
+    if not len(told):
+        return SharedLean(0.0, 1.0)
+    if population_of(len(told)) == "these":
+        return _tested(pull, told, spread, np.inf)
+    kept = np.abs(pull - _middle(pull / told, told) * told) <= _OWN_LEAN * np.sqrt(told)
+    pull, told = pull[kept], told[kept]
+    estimate = pull.sum() / told.sum()
+    return _tested(pull, told, (pull - estimate * told) ** 2, max(len(told) - 1.0, 1.0))
+
+
+def _tested(pull: Floats, told: Floats, spread: Floats, df: float) -> SharedLean:
+    z = abs(pull.sum()) / np.sqrt(max(float(spread.sum()), 1e-300))
+    return SharedLean(float(pull.sum() / told.sum()), float(2.0 * student.sf(z, df)))
+
+
+def _scores_of_votes(votes: Votes) -> tuple[Floats, Floats, Floats]:
+    """Score, information and squared score (of single votes) for a lean, of each row."""
+    index = PairIndex.of(votes.left, votes.right, votes.n_items)
+    won = np.sign(votes.choice)
+    found = fit_bradley_terry(index.pool(won, votes.weight), ridge=_RIDGE)
+    p = expit(found.scores[votes.left] - found.scores[votes.right])
+    known = votes.position_known.astype(float)
+    pressure = votes.weight * p * (1.0 - p) * known
+    right: Floats = np.zeros(votes.n_items)
+    right += np.bincount(votes.left, pressure, votes.n_items)
+    right -= np.bincount(votes.right, pressure, votes.n_items)
+    explained = found.graph.solve(found.curvature, right)
+    beyond = known - (explained[votes.left] - explained[votes.right])
+    residual = (won > 0) - p
+    trials = np.maximum(trials_of_rows(votes), 1e-300)
+    return (
+        votes.weight * residual * beyond,
+        votes.weight * p * (1.0 - p) * beyond**2,
+        (votes.weight * residual * beyond) ** 2 / trials,
+    )
+
+
+def _middle(values: Floats, weights: Floats) -> float:
+    """Weighted median."""
+    order = np.argsort(values)
+    share = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(share, 0.5 * share[-1])]])

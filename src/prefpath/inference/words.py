@@ -1,0 +1,27 @@
+"""What the intervals and the shared lean mean, in sentences that every face shows alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prefpath.fitted import Fitted
+from prefpath.inference.common import population
+from prefpath.leaderboard import interval_meaning
+from prefpath.population import About
+
+
+def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
+    """Whom the intervals of the scores are about."""
+    n_deviating = fitted.active_count[0]
+    return interval_meaning(fitted.n_present, n_deviating, population(fitted, about=about))
+
+
+def describe_shared_lean(effect: Mapping[str, float | None]) -> str:
+    """The lean everybody shares (as `shared_position_effect` gives it), its size and interval."""
+    point, low, high = (effect[name] for name in ("first_probability", "first_low", "first_high"))
+    within = "" if low is None or high is None else f" ({low:.1%} to {high:.1%})"
+    return (
+        f"All annotators share a lean: of two equal items they choose the left in {point:.1%}"
+        f"{within} of the votes. Scores are freed of it, and an annotator who leans does so "
+        "beyond it."
+    )
