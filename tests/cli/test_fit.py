@@ -124,6 +124,7 @@ def test_stopping_at_a_time_of_ones_own(votes_file: Path) -> None:
         (["--cv", "1"], ["1 fold", "at least 2"]),
         (["--cv", "-1"], ["-1 folds"]),
         (["--format", "xlsx"], ["no format 'xlsx'"]),
+        (["--about", "everybody"], ["about is 'everybody'", "these, annotators"]),
         (["--t-ratio", "1"], ["--t-ratio is 1"]),
     ],
 )

@@ -5,7 +5,8 @@ that no scores explain (residual of a least-squares fit with the votes' curvatur
 has the score `U_u = sum of w (won - p) k` for a lean and the information `I_u = sum of w c k^2`.
 Whoever leans clearly otherwise than the middle of them is left to their own position bias; the
 sum of the others' scores is tested by how much they vary between annotators. With fewer than ten
-annotators it is tested by how much votes vary: the fit is about these annotators then.
+annotators it is tested by how much votes vary, because the fit is about these annotators then;
+and it must be there without any one of them, or it is somebody's and not everybody's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from prefpath.votes.trials import trials_of_rows
 
 LEVEL = 0.01
 _RIDGE = 0.01  # a score that nothing bounds stays finite
+_FEWEST_ON_A_SIDE = 0.01
 _OWN_LEAN = 3.0  # standard errors from the middle
 
 
@@ -68,7 +70,7 @@ def find_shared_lean(votes: Votes) -> SharedLean:
     False
     """
     decisive = votes.without_ties()
-    if not decisive.n_rows or not decisive.position_known.any():
+    if _one_sided(decisive):
         return SharedLean(0.0, 1.0)
     score, information, square = _scores_of_votes(decisive)
     who, n = decisive.annotator, decisive.n_annotators
@@ -78,11 +80,30 @@ def find_shared_lean(votes: Votes) -> SharedLean:
     if not len(told):
         return SharedLean(0.0, 1.0)
     if population_of(len(told)) == "these":
-        return _tested(pull, told, spread, np.inf)
+        return _tested_without_each(pull, told, spread)
     kept = np.abs(pull - _middle(pull / told, told) * told) <= _OWN_LEAN * np.sqrt(told)
     pull, told = pull[kept], told[kept]
     estimate = pull.sum() / told.sum()
     return _tested(pull, told, (pull - estimate * told) ** 2, max(len(told) - 1.0, 1.0))
+
+
+def _one_sided(votes: Votes) -> bool:
+    """Whether (nearly) every vote goes to one side, or no side is known: no lean is estimated."""
+    left = float(votes.weight[votes.position_known & (votes.choice > 0)].sum())
+    right = float(votes.weight[votes.position_known & (votes.choice < 0)].sum())
+    return min(left, right) <= _FEWEST_ON_A_SIDE * (left + right)
+
+
+def _tested_without_each(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
+    """The weakest of the tests that leave one annotator out; of one annotator nothing is shared."""
+    every = _tested(pull, told, spread, np.inf)
+    if len(told) < 2:
+        return SharedLean(every.estimate, 1.0)
+    others = [np.arange(len(told)) != u for u in range(len(told))]
+    tests = [_tested(pull[o], told[o], spread[o], np.inf) for o in others]
+    if any(np.sign(one.estimate) != np.sign(every.estimate) for one in tests):
+        return SharedLean(every.estimate, 1.0)
+    return SharedLean(every.estimate, max(one.p_value for one in (every, *tests)))
 
 
 def _tested(pull: Floats, told: Floats, spread: Floats, df: float) -> SharedLean:
