@@ -37,7 +37,6 @@ from prefpath.tables import write_table
 from prefpath.votes import Votes
 
 Attack = Callable[[random.Random, Path], str]
-OUR_ERRORS = (1, 70)
 PIECES = (
     b'"', b",", b"\n", b"\r", b"\0", b"\xff", b"NaN", b"inf", b"1e999", b"\x1b[2J", b";", b"{",
     b"]", b"\xf0\x9f\x98\x80", b"'; DROP TABLE votes; --", b"\xef\xbb\xbf",
@@ -246,7 +245,8 @@ def same_answer(rng: random.Random, folder: Path) -> str:  # noqa: ARG001
     for side in ("left", "right"):
         other[side] = np.array([renamed[label] for label in other[side]])
     one, two = (fitted(Votes.from_arrays(**_arrays(each))) for each in (columns, other))
-    if abs(one.t_ / two.t_ - 1.0) > 1e-6:
+    # Knots lie a factor of 1.2 apart; where the first lies is known to the solver's tolerance.
+    if abs(one.t_ / two.t_ - 1.0) > 4e-3:
         return f"seed {seed}: t {one.t_:.6g} and {two.t_:.6g}"
     first = dict(zip(one.votes_.items.tolist(), one.fitted_.scores.tolist(), strict=True))
     second = dict(zip(two.votes_.items.tolist(), two.fitted_.scores.tolist(), strict=True))

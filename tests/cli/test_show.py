@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
-from prefpath.cli.show import doubts, held_out, summary
+from prefpath.cli.show import held_out, summary
 from prefpath.errors import MachineError
+from prefpath.findings.cautions import cautions
 
 
 def fitted(votes: Votes, **settings: object):
@@ -19,40 +21,44 @@ def fitted(votes: Votes, **settings: object):
         return PreferenceModel(n_threads=1, **settings).fit(votes).fitted_
 
 
+def list_cautions(found) -> list[str]:
+    return list(cautions(found))
+
+
 @pytest.fixture(scope="module")
 def votes() -> Votes:
     return simulate_crowd(1500, 12, 5, deviants=2, clickers=2, seed=1).votes
 
 
-def test_a_good_fit_has_no_doubts(votes: Votes) -> None:
-    assert doubts(fitted(votes, cv=3)) == []
+def test_a_good_fit_has_no_list_cautions(votes: Votes) -> None:
+    assert list_cautions(fitted(votes, cv=3)) == []
 
 
 def test_without_cross_validation_the_end_is_said_to_be_the_end(votes: Votes) -> None:
     found = fitted(votes, cv=0, t_ratio=5.0)
     assert "No cross-validation" in held_out(found)
-    [said] = doubts(found)
+    [said] = list_cautions(found)
     assert "end of the path" in said and "--cv 5" in said and "--t" in said
-    assert doubts(found.at(0.5 * found.t)) == []
+    assert list_cautions(found.at(0.5 * found.t)) == []
 
 
 def test_a_path_that_is_too_short(votes: Votes) -> None:
     found = fitted(votes, cv=3, t_ratio=1.05, n_times=3)
     assert found.t == found.path.times[-1]
-    assert any("--t-ratio" in said for said in doubts(found))
+    assert any("--t-ratio" in said for said in list_cautions(found))
 
 
 def test_worse_than_a_coin(votes: Votes) -> None:
     found = fitted(votes, cv=3)
     object.__setattr__(found.cross_validation, "errors", found.cross_validation.errors + 1.0)
     assert found.held_out is not None and found.held_out.error > np.log(2.0)
-    assert any("coin" in said and "prefpath check" in said for said in doubts(found))
+    assert any("coin" in said and "prefpath check" in said for said in list_cautions(found))
 
 
 def test_verdicts_are_counted_in_english() -> None:
-    said = summary({"verdict": ["follows the crowd"] * 33 + ["leans left"]})
+    headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
+    said = summary(SimpleNamespace(headline=headline))
     assert said == "Verdicts on 34 annotators: follows the crowd 33, leans left 1."
-    assert summary({"verdict": ["leans left"]}).startswith("Verdicts on 1 annotator: ")
 
 
 def test_what_does_not_fit_into_memory_is_refused_first(

@@ -10,12 +10,12 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from prefpath import PreferenceModel, SettingError, Votes, VoteWarning, calibrated_entry
-from prefpath.cli.outcome import Outcome
 from prefpath.cli.show import held_out
 from prefpath.diagnose import diagnose, personal_ranking
+from prefpath.findings import find
 from prefpath.fitted import Fitted, as_fitted, rank_within
 from prefpath.inference import common_scores, leaderboard_columns
-from prefpath.report.data import Certainty, Limits, gather
+from prefpath.report.data import Heading, Limits, gather
 from prefpath.simulate import simulate_crowd
 
 
@@ -74,8 +74,8 @@ def test_held_out_error_is_linear_in_log_t_between_knots_and_constant_outside(mo
 def test_terminal_json_and_report_say_the_same_error_between_knots(model):
     found = model.cv_
     fitted = model.fitted_.at(0.3 * found.times[2] + 0.7 * found.times[3])
-    report = gather(fitted, Limits(), Certainty(interval=None))
-    machine = Outcome(fitted, {}, {}, {}).as_json()
+    report = gather(find(fitted), Limits(), Heading("t", "", None), {})
+    machine = report.findings.as_json()
     assert machine["held_out_error"] == report.journey.error[report.journey.chosen]
     assert machine["held_out_wrong"] == report.journey.wrong[report.journey.chosen]
     assert f"log-loss {machine['held_out_error']:.4f}" in held_out(fitted)
@@ -107,7 +107,7 @@ def test_ranks_hold_within_components_everywhere():
     np.testing.assert_array_equal(
         fitted.personal_ranks(who), rank_within(own.scores, own.component)
     )
-    report = gather(fitted, Limits(), Certainty(interval=None))
+    report = gather(find(fitted), Limits(), Heading("t", "", None), {})
     np.testing.assert_array_equal(report.personal.common_rank, fitted.ranks)
     np.testing.assert_array_equal(report.personal.own_rank[who], fitted.personal_ranks(who))
 

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
-from prefpath.cli.terminal import counted
 from prefpath.errors import MissingExtra, SettingError
 from prefpath.machine import require_memory
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.writing import check_file
 

@@ -17,9 +17,9 @@ from prefpath.cli.failures import say_warning
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.cli.terminal import counted
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.population import population_of
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
-from prefpath.cli.terminal import counted
+from prefpath.text import counted
 
 if TYPE_CHECKING:
     from prefpath.findings import Findings

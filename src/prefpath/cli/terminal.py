@@ -9,41 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-# Control characters (colours, cursor, title of the window), and those that turn the direction
-# of the text around them.
-_COMMANDS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_NOT_LINE_ENDS = re.compile(_COMMANDS.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
-_ANY_WIDTH = 100_000
+from prefpath.text import printable, printable_lines
 
-
-def visible(value: Any) -> str:
-    r"""A label as text on one line that a terminal shows and does not obey.
-
-    >>> print(visible("\x1b[2Jgone\n"))
-    \x1b[2Jgone\n
-    """
-    return _COMMANDS.sub(_escaped, str(value))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode("ascii")
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "annotator"), counted(1_200, "vote")
-    ('1 annotator', '1,200 votes')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+# What JSON need not escape and a terminal may obey: the second set of control characters, and
+# those that turn the direction of the text around them.
+_NOT_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class SafeConsole(Console):
@@ -54,16 +32,16 @@ class SafeConsole(Console):
     ) -> Iterable[Segment]:
         """As Rich's; whatever is shown passes here, before colours become commands."""
         for segment in super().render(renderable, options):
-            if segment.control or not _NOT_LINE_ENDS.search(segment.text):
+            if segment.control:
                 yield segment
             else:
-                yield Segment(_NOT_LINE_ENDS.sub(_escaped, segment.text), segment.style)
+                yield Segment(printable_lines(segment.text), segment.style)
 
 
 def json_text(data: Any, *, ascii_only: bool) -> str:
     """JSON with labels as they are, but for what a terminal would obey or cannot show."""
     written = json.dumps(data, ensure_ascii=ascii_only, allow_nan=False, indent=2)
-    return _NOT_LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+    return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 @dataclass(frozen=True)
@@ -86,19 +64,37 @@ class Listing:
     def of(
         cls, title: str, columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[Any]]
     ) -> Listing:
-        return cls(title, columns, [[visible(cell) for cell in row] for row in rows])
+        return cls(title, columns, [[printable(cell) for cell in row] for row in rows])
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = self._table()
-        wide = options.update(max_width=_ANY_WIDTH)
-        if Measurement.get(console, wide, table).minimum <= options.max_width:
-            yield table
-        else:
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        widths = self._widths(options.max_width - 2 * len(self.columns) - 1)
+        if widths is None:
             yield from self._paragraphs()
+        else:
+            yield self._table(widths)
 
-    def _table(self) -> Table:
+    def _widths(self, room: int) -> list[int] | None:
+        """Widths of the columns that cut no word; None if there is no room for them.
+
+        Rich would narrow the widest columns whatever stands in them.
+        """
+        cells = [[heading for heading, _ in self.columns], *self.rows]
+        whole = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        words = [
+            max((cell_len(word) for cell in column for word in cell.split()), default=0)
+            for column in zip(*cells, strict=True)
+        ]
+        if sum(words) > room:
+            return None
+        spare, missing = room - sum(words), max(1, sum(whole) - sum(words))
+        share = min(1.0, spare / missing)
+        return [
+            least + int(share * (most - least)) for least, most in zip(words, whole, strict=True)
+        ]
+
+    def _table(self, widths: Sequence[int]) -> Table:
         result = Table(
-            title=escape(visible(self.title)),
+            title=escape(printable(self.title)),
             title_justify="left",
             title_style="bold",
             header_style="bold",
@@ -106,10 +102,9 @@ class Listing:
             pad_edge=False,
             padding=(0, 1, 0, 0),
         )
-        for heading, side in self.columns:
-            # A label that does not fit goes on in the next line: cut off, two may look the same.
+        for (heading, side), width in zip(self.columns, widths, strict=True):
             justify: Any = "right" if side == "right" else "left"
-            result.add_column(escape(heading), justify=justify, overflow="fold")
+            result.add_column(escape(heading), justify=justify, overflow="fold", width=width)
         for row in self.rows:
             result.add_row(*(escape(cell) for cell in row))
         return result
@@ -118,7 +113,7 @@ class Listing:
         """The label in a line of its own, and what is known of it below."""
         headings = [heading for heading, _ in self.columns]
         name = next((k for k, (_, side) in enumerate(self.columns) if side == "left"), 0)
-        yield Text(visible(self.title), style="bold")
+        yield Text(printable(self.title), style="bold")
         for row in self.rows:
             told = [
                 f"{heading}: {cell}"
