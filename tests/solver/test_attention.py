@@ -141,6 +141,9 @@ def test_the_product_of_margin_and_slope_is_no_steeper_than_its_bound(loss, marg
         y = np.full_like(m, choice)
         turn = the_loss.gradient(m, y) + m * the_loss.curvature(m, y)
         assert np.abs(turn).max() <= the_loss.steepest_product(margin, 1.0) * (1 + 1e-9)
+        if np.isfinite(the_loss.max_curvature_change) and margin > 0.0:
+            curved = np.gradient(turn, m)[1:-1]
+            assert np.abs(curved).max() <= the_loss.most_curved_product(margin) * (1 + 1e-3)
 
 
 @pytest.mark.parametrize("loss", ["linear", "bradley-terry", "thurstone-mosteller", "smooth-l1"])

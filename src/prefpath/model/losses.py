@@ -94,6 +94,10 @@ class Loss(ABC):
         """
         return self.steepest(margin, choice) + self.max_curvature * margin
 
+    def most_curved_product(self, margin: float) -> float:
+        """Largest second derivative of `margin * gradient(margin)` up to this size."""
+        return 2.0 * self.max_curvature + self.max_curvature_change * margin
+
     def probability(self, margin: Array) -> Array:
         """Probability that the left item is chosen.
 
@@ -171,6 +175,10 @@ class BradleyTerry(_BinaryLoss):
     def steepest_product(self, margin: float, choice: float) -> float:
         # The derivative of x sigmoid(x) lies between -0.0999 and 1.0999.
         return min(1.1, super().steepest_product(margin, choice))
+
+    def most_curved_product(self, margin: float) -> float:
+        # 2 c(x) + x c'(x) is largest at 0, where c is 1/4.
+        return min(0.5, super().most_curved_product(margin))
 
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
         lost = expit(-margin)

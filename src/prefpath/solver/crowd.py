@@ -31,9 +31,9 @@ from prefpath.solver.waiting import (
 _FIRST_CAPACITY = 256
 # Cells from which a pass is worth sharing out: about a millisecond, ten times what the calls cost.
 _LARGE = 200_000
-# Quadrature errors of an attention have one sign for all votes and panels, and add up: with a
-# third of the tolerance, attentions just entered agree with LBI to 1 %.
-_SAME_SIGN = 3.0
+# Quadrature errors of an attention have one sign for all votes and panels, and add up: with two
+# thirds of the tolerance, attentions just entered agree with LBI to 1 %.
+_SAME_SIGN = 1.5
 # An annotator may have passed the threshold by this much unnoticed before a step is redone.
 _OVERSHOOT = 1e-3
 
@@ -188,9 +188,10 @@ class Crowd:
         """
         loss, unit, widest = self.problem.loss, self.inputs.terms.attention_unit, self._widest
         turn = loss.steepest_product(widest, self._largest_choice)
+        error = loss.most_curved_product(widest)
         if self.problem.common_position:  # the slope's margin is not the difference of scores
             turn = bounds.steepest[1] + loss.max_curvature * widest
-        error = 2.0 * loss.max_curvature + loss.max_curvature_change * widest
+            error = 2.0 * loss.max_curvature + loss.max_curvature_change * widest
         error *= _SAME_SIGN * unit / RELATIVE_THRESHOLD
         return GradientBounds(
             steepest=np.append(bounds.steepest, bounds.steepest[1] * widest * unit),
