@@ -30,10 +30,14 @@ _CERTAIN = 1e-12
 
 
 class Shares(NamedTuple):
-    """How much of the approximate variances held-out votes bear out: additive, and slope's."""
+    """How much of the approximate variances counts: of what is added up, and of the attention's.
+
+    Unless held-out votes say otherwise, nothing of the attention's: its posterior is skewed, and
+    a normal one would have far too many look away.
+    """
 
     additive: float = 1.0
-    slope: float = 1.0
+    slope: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

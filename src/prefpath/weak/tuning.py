@@ -41,15 +41,29 @@ MULTIPLIED = (
 _FACTOR = 1.5
 _MOST_STEPS = 8
 _ROUNDS = 2
-_WORTH = 1e-4  # of held-out loss: less is noise
+_WORTH = 1e-4  # of held-out loss: less is not worth a step
+_SURE = 2.0
 _SHARES = (0.0, 0.25, 0.5, 1.0, 1.5)
 
 
 class Judged(NamedTuple):
-    """Held-out loss, and the share of the variance that makes it smallest."""
+    """Loss and weight of each held-out vote, and the share of variance that makes it smallest."""
 
-    error: float
+    cost: Floats
+    weight: Floats
     shares: Shares
+
+    @property
+    def error(self) -> float:
+        """Mean held-out loss."""
+        return float(self.weight @ self.cost / self.weight.sum())
+
+    def clearly_better(self, other: Judged) -> bool:
+        """Whether the error is smaller by more than two standard errors, paired by vote."""
+        gain = other.cost - self.cost
+        mean = float(self.weight @ gain / self.weight.sum())
+        spread = float(np.sqrt(self.weight**2 @ (gain - mean) ** 2)) / float(self.weight.sum())
+        return mean > max(_WORTH, _SURE * spread)
 
 
 @dataclass(eq=False)
@@ -70,11 +84,11 @@ class HeldOut:
         weight = np.concatenate([fold.test[fold.test != 0] for fold in self.folds])
         choice, loss = self.ballots.votes.choice[rows], self.ballots.loss
         if not loss.binary:
-            return Judged(_error(loss, whole, Shares(), choice, weight), Shares())
-        options = [Shares(share, 0.0) for share in _SHARES]
-        first = _best(loss, whole, options, choice, weight)
-        options = [Shares(first.shares.additive, share) for share in _SHARES]
-        return _best(loss, whole, options, choice, weight)
+            return Judged(_cost(loss, whole, Shares(), choice), weight, Shares())
+        tried = [Shares(share, 0.0) for share in _SHARES]
+        first = _best([Judged(_cost(loss, whole, s, choice), weight, s) for s in tried])
+        tried = [Shares(first.shares.additive, share) for share in _SHARES[1:]]
+        return _best([first, *(Judged(_cost(loss, whole, s, choice), weight, s) for s in tried)])
 
     def _one(self, k: int, chosen: Chosen) -> Moments:
         fold = self.folds[k]
@@ -88,18 +102,13 @@ class HeldOut:
         return effects.moments(Comparisons.of(ballots.votes, np.flatnonzero(fold.test)))
 
 
-def _best(
-    loss: Loss, found: Moments, options: list[Shares], choice: Floats, weight: Floats
-) -> Judged:
-    errors = [_error(loss, found, shares, choice, weight) for shares in options]
-    best = int(np.argmin(errors))
-    return Judged(errors[best], options[best])
+def _best(judged: list[Judged]) -> Judged:
+    return judged[int(np.argmin([one.error for one in judged]))]
 
 
-def _error(loss: Loss, found: Moments, shares: Shares, choice: Floats, weight: Floats) -> float:
+def _cost(loss: Loss, found: Moments, shares: Shares, choice: Floats) -> Floats:
     variance = shares.additive * found.additive + shares.slope * found.slope
-    cost = loss.value(found.mean * attenuation(loss, variance), choice)
-    return float(weight @ cost / weight.sum())
+    return loss.value(found.mean * attenuation(loss, variance), choice)
 
 
 def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
@@ -128,7 +137,7 @@ def _climb(
         tau[turn] *= factor
         tried = replace(chosen, tau=tau)
         judged = held_out.judge(tried)
-        if judged.error >= best.error - _WORTH:
+        if not judged.clearly_better(best):
             break
         chosen, best = tried, judged
     return chosen, best
