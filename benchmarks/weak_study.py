@@ -78,7 +78,7 @@ def load(name: str, seed: int) -> tuple[Votes, np.ndarray | None]:
     """Votes, and features where there are any."""
     if name in CROWDS:
         return simulated(name, seed), None
-    votes = read_votes(FOLDER / f"{name}.csv")
+    votes = read_votes(FOLDER / f"{name}.csv", position_known=name != "movie_pami")
     if name != "movie_pami":
         return votes, None
     lines = (FOLDER / "movie_pami_items.csv").read_text("utf-8").splitlines()[1:]
@@ -94,13 +94,14 @@ def keep(votes: Votes, weight: np.ndarray) -> Votes:
     return replace(votes.take(rows), weight=weight[rows], count=count)
 
 
-def one_split(name: str, seed: int) -> tuple[dict[str, Row], float, dict[str, float]]:
+def one_split(
+    name: str, seed: int, attention: bool
+) -> tuple[dict[str, Row], float, dict[str, float]]:
     """Held-out results of every way to predict; seconds and strengths of the weak part."""
     votes, features = load(name, seed)
     split = split_votes(votes, 0.3, seed)
-    # The movies' winner is always on the left: a lean would know what it should not.
     model = PreferenceModel(
-        features=features, position_bias=features is None, random_state=seed, n_threads=1
+        features=features, attention=attention, random_state=seed, n_threads=1
     ).fit(keep(votes, split.train))
     fitted = model.fitted_
     asked = Comparisons.of(votes, np.flatnonzero(split.test))
@@ -131,8 +132,8 @@ def judge(votes: Votes, split: Fold, margin: np.ndarray) -> Row:
     return cost(1.0), float(slope), mismatch_ratio(margin, choice, weight)
 
 
-def report(name: str, n_splits: int) -> None:
-    found = [one_split(name, seed) for seed in range(n_splits)]
+def report(name: str, n_splits: int, attention: bool) -> None:
+    found = [one_split(name, seed, attention) for seed in range(n_splits)]
     seconds = float(np.median([one[1] for one in found]))
     strengths = ", ".join(f"{group} {tau:.2f}" for group, tau in found[0][2].items())
     print(f"\n{name}: {n_splits} splits, weak part {seconds:.2f} CPU s; split 0: {strengths}")
@@ -164,6 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--data", nargs="*", choices=FILES + CROWDS)
+    parser.add_argument("--attention", action="store_true", help="on the path, too")
     parser.add_argument("--scale", type=int, help="number of votes of one crowd to be timed on")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", VoteWarning)
@@ -171,7 +173,7 @@ def main() -> None:
         report_scale(asked.scale)
         return
     for name in asked.data or FILES + CROWDS:
-        report(name, asked.splits)
+        report(name, asked.splits, asked.attention)
 
 
 if __name__ == "__main__":

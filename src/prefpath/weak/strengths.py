@@ -30,7 +30,7 @@ GROUPS = (
     "leans",
     "entered leans",
     "attention",
-    "entered attention",
+    "entered attention (contrary)",
 )
 FEATURES, SCORES, TASTE_FEATURES, TASTES, LEANS, ATTENTION = 0, 1, 2, 4, 6, 8
 
@@ -38,6 +38,7 @@ _START = np.array([1.0, 1.0, 0.3, 1.0, 0.3, 1.0, 0.3, 1.0, 0.3, 0.7])
 _LEAST, _MOST = 0.01, 50.0  # below, a group says nothing and is switched off
 _ENTERED = np.array(["entered" in name for name in GROUPS])
 _PSEUDO = 2.0
+_CONTRARY = -1.5
 _MOST_STEPS = 15
 _CLOSE = 0.05
 _ROUGH = (
@@ -46,7 +47,11 @@ _ROUGH = (
 
 
 class Entered(NamedTuple):
-    """Who has a sparse taste, lean and attention at the chosen time."""
+    """Who has a sparse taste or lean at the chosen time, and who is contrary.
+
+    Of a sparse attention only the contrary count. All others who have one entered by the size of
+    a single estimate: a wide prior of their own would leave them unshrunk, and they predict worse.
+    """
 
     taste: BoolArray
     lean: BoolArray
@@ -54,19 +59,11 @@ class Entered(NamedTuple):
 
     @classmethod
     def on(cls, path: Path, t: float) -> Entered:
-        """Those who have entered a path by time t and have not left again."""
+        """Those of a path at time t."""
         n_annotators = len(path.annotators)
         taste = np.zeros(n_annotators, dtype=bool)
         taste[path.active_deviations(t)[0]] = True
-        return cls(taste, path.position_bias(t) != 0.0, _entered_attention(path, t))
-
-
-def _entered_attention(path: Path, t: float) -> BoolArray:
-    attention = getattr(path, "attention", None)  # paths without it know tastes and leans only
-    if attention is None:
-        return np.zeros(len(path.annotators), dtype=bool)
-    found: BoolArray = np.asarray(attention(t)) != 0.0
-    return found
+        return cls(taste, path.position_bias(t) != 0.0, path.attention(t) < _CONTRARY)
 
 
 class Groups(NamedTuple):
