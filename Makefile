@@ -9,12 +9,11 @@ READY := $(VENV)/.ready
 help:  ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
-# The versions of the lock, each checked by its hash; where one cannot be had, the newest allowed.
+# The newest allowed versions; with LOCK=1 those of the lock, each checked by its hash.
 $(READY): pyproject.toml requirements-lock.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-lock.txt \
-		|| echo "the lock cannot be installed here: the newest allowed versions are taken instead"
+	$(if $(LOCK),$(BIN)/python -m pip install --quiet --require-hashes -r requirements-lock.txt)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	touch $(READY)
 

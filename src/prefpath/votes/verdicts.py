@@ -132,7 +132,6 @@ def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
 
 _FLAGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
 
-SIDES = {"left": LEFT, "right": RIGHT}
 NEUTRAL = frozenset({*_EMPTY, *_TIES, *_BOTH_BAD})
 """Words that say of no item that it won."""
 
