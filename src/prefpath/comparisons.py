@@ -74,6 +74,7 @@ def votes_of_frame(
         raise VoteError(
             f"X has no column {missing[0]!r}", expected=f"columns {who}, left and right"
         )
+    _refuse_zero_and_one(np.asarray(y))
     votes = Votes.from_arrays(
         table[who].to_numpy(),
         table["left"].to_numpy(),
@@ -82,6 +83,16 @@ def votes_of_frame(
         sample_weight,
     )
     return replace(votes, frame_library=nw.get_native_namespace(table).__name__)
+
+
+def _refuse_zero_and_one(choice: NDArray[Any]) -> None:
+    """Classes 0 and 1 are no choices: 0 would be a tie, and right would never have won."""
+    if choice.dtype.kind in "iufb" and set(np.unique(choice).tolist()) == {0, 1}:
+        raise VoteError(
+            "every choice in y is 0 or 1, which can mean more than one thing",
+            expected="1 for left, -1 for right, 0 for a tie; or left, right, tie",
+            remedy="if 1 is left and 0 is right, pass 2 * y - 1",
+        )
 
 
 def margins_at(

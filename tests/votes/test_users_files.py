@@ -10,6 +10,7 @@ import pytest
 from same_votes import assert_same_votes
 
 from prefpath import VoteError, Votes, read_votes
+from prefpath.comparisons import votes_of_frame
 from prefpath.votes.choices import parse_choices
 
 # x beats y, z beats y, z beats x, x beats z: four votes of two people, both sides win.
@@ -280,3 +281,11 @@ def test_spreadsheets_are_refused_with_the_remedy(tmp_path: Path, name: str, hea
     with pytest.raises(VoteError, match="CSV") as caught:
         read_votes(path)
     assert "save" in str(caught.value.remedy) or "unpack" in str(caught.value.remedy)
+
+
+def test_classes_of_scikit_learn_are_not_taken_for_ties() -> None:
+    frame = pd.DataFrame({"annotator": WHO, "left": LEFT, "right": RIGHT})
+    with pytest.raises(VoteError, match="0 or 1") as caught:
+        votes_of_frame(frame, [1, 0, 1, 0], None, None)
+    assert "2 * y - 1" in str(caught.value)
+    assert_same_votes(votes_of_frame(frame, CHOICE, None, None), EXPECTED)
