@@ -243,6 +243,10 @@ def read_names(file: Path | None) -> dict[str, str]:
 
 def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
     """Fit with a bar that shows t and who has popped up; warnings are said in plain words."""
+    from prefpath.solver.compiled import SECONDS_TO_COMPILE, is_compiled
+
+    if not is_compiled():
+        error_console.print(f"compiling once, about {SECONDS_TO_COMPILE} seconds", style="dim")
     with progress_bar() as report, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", VoteWarning)
         first: list[float] = []

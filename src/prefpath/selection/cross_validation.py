@@ -26,10 +26,6 @@ from prefpath.solver.work import Common, Progress
 
 Rule = Literal["best", "one-standard-error"]
 
-# Folds only tell where to stop: at three times the path's tolerance their held-out log-loss
-# moves by some 3e-5 (docs/selection.md).
-_FOLD_TOLERANCE = 2e-2
-
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
@@ -164,7 +160,9 @@ class _Follower:
             KnotScorer(one, fold.test, criterion) for one, fold in zip(trained, folds, strict=True)
         ]
         self.others = [
-            FlowSolver(one, common=common, tolerance=_FOLD_TOLERANCE, n_threads=1, recorder=scorer)
+            FlowSolver(
+                one, common=common, tolerance=stopping.fold_tolerance, n_threads=1, recorder=scorer
+            )
             for one, scorer in zip(trained, self.scorers, strict=True)
         ]
         self.watch = RiseWatch(problem.votes.n_annotators)

@@ -35,6 +35,9 @@ class Stopping:
         Relative change of the error over a factor of two that is none, once everybody is in.
     last_ratio : float
         Where to stop in any case.
+    fold_tolerance : float
+        Local error of the folds' steps: they only tell where to stop, and need not be followed
+        as closely as the path (docs/selection.md has what that changes).
     """
 
     first_ratio: float = 2.0
@@ -45,6 +48,7 @@ class Stopping:
     entered: float = SHARE_TO_SEE
     standstill: float = 1e-4
     last_ratio: float = LAST_RATIO
+    fold_tolerance: float = 2e-2
 
 
 class RiseWatch:

@@ -1,0 +1,97 @@
+"""What the first fit ever on a machine costs: nothing compiled yet, then everything.
+
+    python benchmarks/first_fit.py             # CPU seconds, cold and warm, and of the import
+    python benchmarks/first_fit.py --kernels   # and which compiled functions took how long
+
+Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+LIMITS = {"import": 0.8, "cold": 12.0}
+
+IMPORT = """
+import time
+start = time.process_time()
+from prefpath import PreferenceModel
+print(time.process_time() - start)
+"""
+
+FIT = """
+import time, warnings
+start = time.process_time()
+warnings.simplefilter("ignore")
+from prefpath import PreferenceModel, simulate_crowd
+votes = simulate_crowd(1_500, 20, 6, deviants=1, clickers=1, seed=0).votes
+PreferenceModel(n_threads=1).fit(votes)
+print(time.process_time() - start)
+"""
+
+KERNELS = """
+from numba.core import event
+class Listener(event.Listener):
+    def __init__(self): self.open, self.spent, self.stack = {}, {}, []
+    def on_start(self, e):
+        self.stack.append([time.process_time(), 0.0])
+    def on_end(self, e):
+        began, inside = self.stack.pop()
+        whole = time.process_time() - began
+        name = e.data["dispatcher"].py_func.__qualname__
+        self.spent[name] = self.spent.get(name, 0.0) + whole - inside
+        if self.stack: self.stack[-1][1] += whole
+listener = Listener()
+event.register("numba:compile", listener)
+"""
+
+TELL = """
+for name, seconds in sorted(listener.spent.items(), key=lambda item: -item[1])[:40]:
+    print(f"{seconds:7.2f} {name}")
+print(f"{sum(listener.spent.values()):7.2f} in {len(listener.spent)} compiled functions")
+"""
+
+
+def run(code: str, cache: str) -> str:
+    """What a new process prints."""
+    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "NUMBA_CACHE_DIR": cache}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kernels", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        run(IMPORT, cache)
+        found = {"import": float(run(IMPORT, cache))}
+        if asked.kernels:
+            start = FIT.replace(
+                "start = time.process_time()\n", "start = time.process_time()" + KERNELS
+            )
+            print(run(start + TELL, cache))
+            return
+        found["cold"], found["warm"] = float(run(FIT, cache)), float(run(FIT, cache))
+    met = True
+    for what, seconds in found.items():
+        limit = LIMITS.get(what)
+        met &= limit is None or seconds <= limit
+        target = (
+            ""
+            if limit is None
+            else f" (at most {limit:g}: {'pass' if seconds <= limit else 'FAIL'})"
+        )
+        print(f"{what:8} {seconds:6.2f} CPU s{target}")
+    sys.exit(0 if met else 1)
+
+
+if __name__ == "__main__":
+    main()
