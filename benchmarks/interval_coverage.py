@@ -27,7 +27,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -35,7 +35,7 @@ from scipy.special import expit
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
-from prefpath import PreferenceModel, VoteWarning, simulate_crowd
+from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.fitted import Fitted
 from prefpath.inference import common_scores
 from prefpath.inference.consensus import fit_consensus
@@ -43,6 +43,7 @@ from prefpath.inference.evidence import gather_evidence
 from prefpath.inference.intervals import CommonScores
 from prefpath.inference.ranks import rank_intervals
 from prefpath.inference.sandwich import annotator_gradients, as_rows
+from prefpath.population import About
 from prefpath.simulate.draw import Truth, draw_votes
 from prefpath.simulate.labels import make_labels
 from prefpath.simulate.simulation import Simulation
@@ -62,6 +63,9 @@ class Crowd:
     deviants: float
     deviation_scale: float
     common_position: float = 0.0
+    covered: str = "the ranking most follow"
+    about: About | None = None
+    truth: Callable[[Simulation], np.ndarray] = lambda drawn: drawn.scores
     t_ratio: float = 12.0  # far beyond what cross-validation picks
 
 
@@ -121,17 +125,110 @@ def at_home(seed: int) -> Simulation:
     return Simulation(votes, scores, empty, bias, None)
 
 
+def thin(seed: int) -> Simulation:
+    """1,000 annotators with 8 votes, everybody differs by half a logit in each item."""
+    return simulate_crowd(
+        8_000, 1_000, 10, activity="even", deviants=1.0, clickers=0, deviation_scale=0.5, seed=seed
+    )
+
+
+def five(seed: int) -> Simulation:
+    return simulate_crowd(
+        1_000, 5, 8, activity="even", deviants=1.0, clickers=0, deviation_scale=0.3, seed=seed
+    )
+
+
+def one_busy(seed: int) -> Simulation:
+    """30 % of the votes are one annotator's, with a taste of their own."""
+    rng = np.random.default_rng(seed)
+    n_annotators, n_items = 50, 10
+    scores, own = rng.normal(size=n_items), rng.normal(size=(1, n_items))
+    each = np.full(n_annotators, 70)
+    each[0] = 1_470
+    taste_of = np.where(np.arange(n_annotators) == 0, 0, -1)
+    truth = Truth(scores, own, taste_of, np.zeros(n_annotators), "bradley-terry")
+    votes = draw_votes(truth, each, *make_labels("numbered", n_annotators, n_items), rng)
+    return Simulation(votes, scores, sparse.csr_array((n_annotators, n_items)),
+                      np.zeros(n_annotators), None)  # fmt: skip
+
+
+def unbalanced_home(seed: int) -> Simulation:
+    """Everybody leans left by 0.6, and the better item is on the left in 70 % of the votes."""
+    rng = np.random.default_rng(seed)
+    n_annotators, n_items, each = 60, 10, 80
+    scores = rng.normal(size=n_items)
+    who = np.repeat(np.arange(n_annotators), each)
+    left = rng.integers(0, n_items, len(who))
+    right = (left + rng.integers(1, n_items, len(who))) % n_items
+    swap = (scores[left] > scores[right]) != (rng.random(len(who)) < 0.7)
+    left, right = np.where(swap, right, left), np.where(swap, left, right)
+    chance = expit(scores[left] - scores[right] + 0.6)
+    return _drawn(scores, who, left, right, chance, rng)
+
+
+def minority(seed: int) -> Simulation:
+    """30 % share another taste; 12 votes each, too few to name anybody."""
+    rng = np.random.default_rng(seed)
+    n_annotators, n_items, each = 400, 8, 12
+    scores, other = rng.normal(size=n_items), 1.5 * rng.normal(size=n_items)
+    who = np.repeat(np.arange(n_annotators), each)
+    left = rng.integers(0, n_items, len(who))
+    right = (left + rng.integers(1, n_items, len(who))) % n_items
+    own = scores + np.where(who[:, None] < 0.3 * n_annotators, other, 0.0)
+    rows = np.arange(len(who))
+    drawn = _drawn(scores, who, left, right, expit(own[rows, left] - own[rows, right]), rng)
+    return replace(drawn, deviation=sparse.csr_array(np.tile(0.3 * other, (n_annotators, 1))))
+
+
+def tied(seed: int) -> Simulation:
+    """40 % ties, whatever the items: shares of points."""
+    return simulate_crowd(5_000, 60, 10, activity="even", deviants=0, clickers=0, ties=0.4,
+                          seed=seed)  # fmt: skip
+
+
+def _drawn(
+    scores: np.ndarray, who: np.ndarray, left: np.ndarray, right: np.ndarray, chance: np.ndarray,
+    rng: np.random.Generator,
+) -> Simulation:  # fmt: skip
+    people, items = make_labels("numbered", int(who.max()) + 1, len(scores))
+    choice = np.where(rng.random(len(who)) < chance, 1.0, -1.0)
+    votes = Votes.from_arrays(people[who], items[left], items[right], choice, items=items,
+                              annotators=people)  # fmt: skip
+    nobody = sparse.csr_array((len(people), len(scores)))
+    return Simulation(votes, scores, nobody, np.zeros(len(people)), None)
+
+
+def mean_taste(drawn: Simulation) -> np.ndarray:
+    """Scores and the mean of these annotators' deviations."""
+    return drawn.scores + np.asarray(drawn.deviation.mean(axis=0)).ravel()
+
+
+def points(drawn: Simulation) -> np.ndarray:
+    """Scores whose win probabilities are the shares of points, 40 % ties counting half."""
+    margin = drawn.scores[:, None] - drawn.scores[None, :]
+    return _fit_chances(0.6 * expit(margin) + 0.2, np.eye(len(drawn.scores)))
+
+
 CROWDS = (
     Crowd("50 annotators, a few busy", zipf, 0.1, 2.0),
     Crowd("100 annotators, alike busy", even, 0.1, 2.0, t_ratio=6.0),
-    Crowd("9 judges, all differ a bit", judges, 1.0, 0.3),
-    Crowd("9 judges, all differ a lot", judges_apart, 1.0, 1.0),
+    Crowd("9 judges, all differ a bit", judges, 1.0, 0.3,
+          about="annotators", covered="all judges like these"),
+    Crowd("9 judges, all differ a lot", judges_apart, 1.0, 1.0,
+          about="annotators", covered="all judges like these"),
     Crowd("30, all differ a lot", all_apart, 1.0, 1.0, t_ratio=6.0),
     Crowd("60, everybody differs a bit", everybody, 1.0, 0.4, t_ratio=4.0),
     Crowd("400 annotators, 30 items", many, 0.1, 2.0),
     Crowd("60 annotators, 5 features", featured, 0.1, 2.0, t_ratio=8.0),
     Crowd("60, all lean to the first", at_home, 0.0, 0.0, 0.4, t_ratio=6.0),
-)
+    Crowd("1,000 annotators, 8 votes", thin, 1.0, 0.5, t_ratio=4.0, covered="the mean taste"),
+    Crowd("5 annotators", five, 1.0, 0.3, truth=mean_taste, covered="these five's mean taste"),
+    Crowd("one has 30 % of the votes", one_busy, 0.0, 0.0),
+    Crowd("shared lean, uneven sides", unbalanced_home, 0.0, 0.0, 0.6, t_ratio=4.0),
+    Crowd("30 % minority, 12 votes", minority, 0.0, 0.0, t_ratio=4.0, truth=mean_taste,
+          covered="the mean taste"),
+    Crowd("40 % ties", tied, 0.0, 0.0, t_ratio=4.0, truth=points, covered="shares of points"),
+)  # fmt: skip
 
 
 def repeat_once(
@@ -140,18 +237,17 @@ def repeat_once(
     """Shares of the truth that each kind of interval holds, in one draw of a crowd."""
     warnings.simplefilter("ignore", VoteWarning)
     drawn = crowd.draw(seed)
-    position = crowd.common_position != 0.0
     model = PreferenceModel(
         features=drawn.features,
-        common_position=position,
         n_times=10,
         t_ratio=crowd.t_ratio,
         cv=3,
         balance=balance,
         n_threads=1,
     ).fit(drawn.votes)
-    ours = common_scores(model).about_average()
-    truth = drawn.scores - drawn.scores.mean()
+    ours = common_scores(model, about=crowd.about).about_average()
+    truth = crowd.truth(drawn)
+    truth = truth - truth.mean()
     error = ours.score - truth
     naive, held = deviations_held(model.fitted_)
     reach = norm.isf((1 - LEVEL) / 2)
@@ -164,7 +260,7 @@ def repeat_once(
         "sandwich": _held_by(ours, truth),
         "bootstrap": np.nan,
         "average": _held_by(ours, _average_score(crowd, drawn)),
-        "position": _position_held(model, crowd.common_position) if position else np.nan,
+        "position": _position_held(model, crowd.common_position),
         **_ranks_held(ours, truth),
     }
     if n_resamples and seed % BOOTSTRAP_EVERY == 0:
@@ -201,6 +297,8 @@ def _ranks_by_pairs(common: CommonScores) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _position_held(model: PreferenceModel, truth: float) -> float:
+    if not model.fitted_.problem.common_position:
+        return np.nan if truth == 0.0 else 0.0
     effect = model.position_effect(level=LEVEL)
     return float(effect["low"] <= truth <= effect["high"])
 
@@ -287,7 +385,7 @@ def _lines(crowd: Crowd, results: list[dict[str, float]], seconds: float) -> str
     scores = ", ".join(f"{c} {100 * mean[c][0]:.1f} ± {100 * mean[c][1]:.1f}" for c in SCORES)
     ranks = ", ".join(f"{c} {100 * mean[c][0]:.1f} ± {100 * mean[c][1]:.1f}" for c in RANKS)
     lines = [
-        f"{crowd.name}   ({seconds:.0f} s)",
+        f"{crowd.name}   ({seconds:.0f} s); covered: {crowd.covered}",
         f"    scores: {scores}; bias {mean['slope'][0]:+.3f}, rmse/se {ratio:.2f}",
         f"    ranks:  {ranks}; wide {mean['one wide'][0]:.2f}, pairs {mean['pairs wide'][0]:.2f}",
     ]

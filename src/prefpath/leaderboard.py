@@ -48,11 +48,15 @@ def _reorder(column: Any, order: Ints) -> Any:
     return column[order] if isinstance(column, np.ndarray) else [column[k] for k in order]
 
 
-def interval_meaning(n_annotators: int, n_deviating: int, about: About = "annotators") -> str:
+def interval_meaning(
+    n_annotators: int, n_deviating: int, about: About = "annotators", *, unseen: bool = False
+) -> str:
     """What intervals of the common score are about, in plain words.
 
     They are made alike for every crowd; only what the common score is called differs: where
-    most follow one ranking it is theirs, where most have a taste of their own it is the middle.
+    most follow one ranking it is theirs, where most have a taste of their own it is the middle;
+    and where annotators have too few votes each to find out who differs, but the votes together
+    show that they do (`unseen`), it is the mean of the crowd.
 
     Examples
     --------
@@ -67,6 +71,11 @@ def interval_meaning(n_annotators: int, n_deviating: int, about: About = "annota
             "out otherwise: they do not say what other annotators would prefer."
         )
     start = "Intervals include the sampling of annotators: they are for"
+    if 2 * n_deviating < n_annotators and unseen:
+        return (
+            f"{start} the mean taste of all annotators like these, and not for a ranking most of "
+            "them follow: they differ by more than could be found in any one of them."
+        )
     if 2 * n_deviating < n_annotators:
         return f"{start} the ranking most of them follow."
     who = f"All {n_annotators:,}" if n_deviating == n_annotators else f"{n_deviating:,}"

@@ -109,3 +109,34 @@ def test_intervals_about_these_hold_their_mean_taste(deviants):
         low, high = common.interval(0.95)
         held.append(np.mean((low <= truth) & (truth <= high)))
     assert 0.9 <= np.mean(held) <= 0.995
+
+
+def test_a_minority_nobody_can_be_named_of_makes_the_common_score_a_mean():
+    """30 % share another taste, 12 votes each: nobody stands out, the votes together do."""
+    rng = np.random.default_rng(0)
+    scores, other = rng.normal(size=6), rng.normal(size=6) * 2.0
+    who = np.repeat(np.arange(300), 12)
+    left = rng.integers(0, 6, len(who))
+    right = (left + rng.integers(1, 6, len(who))) % 6
+    own = scores + np.where(who[:, None] < 90, other, 0.0)
+    rows = np.arange(len(who))
+    chance = 1.0 / (1.0 + np.exp(own[rows, right] - own[rows, left]))
+    mixed = Votes.from_arrays(who, left, right, np.where(rng.random(len(who)) < chance, 1, -1))
+    assert "the mean taste" in describe_intervals(before_anybody_enters(mixed))
+    alike = simulate_crowd(3_600, 300, 6, activity="even", deviants=0, clickers=0, seed=0).votes
+    assert "most of them follow" in describe_intervals(before_anybody_enters(alike))
+
+
+def test_who_sees_the_scores_otherwise_is_left_out_of_the_intervals():
+    crowd = simulate_crowd(2_000, 20, 5, activity="even", deviants=0, clickers=0, seed=2)
+    votes = crowd.votes
+    flipped = np.where(votes.annotator < 3, -votes.choice, votes.choice)
+    contrary = Votes.from_arrays(
+        votes.annotators[votes.annotator], votes.items[votes.left], votes.items[votes.right],
+        flipped, votes.weight,
+    )  # fmt: skip
+    model = fitted(contrary, attention=True)
+    assert (model.path_.attention(model.t_) != 0).sum() >= 3
+    low, high = model.common_scores().about_average().interval(0.95)
+    truth = crowd.scores - crowd.scores.mean()
+    assert np.mean((low <= truth) & (truth <= high)) >= 0.8

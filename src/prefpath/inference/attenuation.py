@@ -45,11 +45,13 @@ class Attenuation(NamedTuple):
         By how much the corrected coefficients move with the consensus.
     covariance : array (n_coefficients, n_coefficients)
         Of the correction itself, because the size of the tastes is estimated.
+    unseen : UnseenVariance
     """
 
     shift: Floats
     jacobian: Floats
     covariance: Floats
+    unseen: UnseenVariance
 
 
 def attenuation(
@@ -62,11 +64,11 @@ def attenuation(
     spread, slope = _undo_attenuation(evidence.problem.loss, slots, found)
     if spread == 0.0:
         nothing = np.zeros(n)
-        return Attenuation(nothing, np.eye(n), np.zeros((n, n)))
+        return Attenuation(nothing, np.eye(n), np.zeros((n, n)), found)
     shift, jacobian = _carry_over(evidence, coefficient, bread, slots, spread)
     more, _ = _carry_over(evidence, coefficient, bread, slots, spread * (1.0 + _DIFFERENCE))
     along = (more - shift) / (spread * _DIFFERENCE) * slope * found.error
-    return Attenuation(shift, jacobian, np.outer(along, along))
+    return Attenuation(shift, jacobian, np.outer(along, along), found)
 
 
 class _FollowerSlots(NamedTuple):

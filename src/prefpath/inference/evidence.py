@@ -118,8 +118,10 @@ def gather_evidence(fitted: Fitted) -> Evidence:
             remedy="pass interval=None",
         )
     bounded = _bounded(problem, fitted.component)
-    usable = _without_unbounded(problem, bounded)
+    otherwise = path.attention(t) != 0.0
+    usable = _without_unbounded(_without(problem, otherwise), bounded)
     own, own_bias, active = _own_parts(path, t)
+    active &= ~otherwise
     slots, slot_of_cell = _pool(usable, own, own_bias, active)
     coefficient = path.common_at(t)
     if problem.common_position:
@@ -144,6 +146,19 @@ def _bounded(problem: Problem, component: CodeArray) -> BoolArray:
     if problem.features is not None:
         return np.ones(problem.votes.n_items, dtype=bool)
     return bounded_items(problem.votes, component, problem.loss)
+
+
+def _without(problem: Problem, left_out: BoolArray) -> Problem:
+    """The problem without the votes of some annotators.
+
+    Whoever sees the scores more or less sharply (attention) says little of their size: intervals
+    are made from the others, which costs some width and no coverage.
+    """
+    if not left_out.any():
+        return problem
+    kept = ~left_out[problem.votes.annotator]
+    fewer = problem.with_weight(np.where(kept, problem.weight, 0.0))
+    return replace(fewer, total_weight=problem.total_weight)  # the penalty was paid by all
 
 
 def _without_unbounded(problem: Problem, bounded: BoolArray) -> Problem:

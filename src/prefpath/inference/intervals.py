@@ -47,6 +47,9 @@ class CommonScores:
     about : {"these", "annotators"}
         Whom the intervals are about: only the votes of these annotators vary, or the
         annotators themselves.
+    unseen_tastes : bool
+        Whether annotators surely differ by more than was found in any of them: the common score
+        is then the middle of their tastes, not a ranking that most of them follow.
     draws : array (n_resamples, n_items) or None
         Scores in each resample.
     common_position, position_error : float or None
@@ -64,6 +67,7 @@ class CommonScores:
     method: Method
     loss: Loss
     about: About = "annotators"
+    unseen_tastes: bool = False
     draws: Floats | None = None
     common_position: float | None = None
     position_error: float | None = None
@@ -166,6 +170,7 @@ def in_scores(
         method=method,
         loss=evidence.problem.loss,
         about=about,
+        unseen_tastes=clustered.attenuation.unseen.is_there,
         draws=by_item,
         common_position=common_position,
         position_error=position_error,

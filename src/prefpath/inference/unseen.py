@@ -30,6 +30,8 @@ from prefpath.model.design import Codes, Floats, Ints
 from prefpath.votes.trials import trials_of_rows
 
 _MOST_SAMPLED = 2_000  # followers the variance is estimated from
+_CLEARLY = 3.0
+_TOO_SMALL_TO_MATTER = 0.05  # squared logits: shifts a pair's chances by 3 points at most
 _LEAST_TOLD = 1e-12  # votes no two of which share an item tell nothing of it
 
 
@@ -38,6 +40,11 @@ class UnseenVariance(NamedTuple):
 
     value: float
     error: float
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is surely more than nothing, and large enough to matter."""
+        return self.value > max(_CLEARLY * self.error, _TOO_SMALL_TO_MATTER)
 
 
 def unseen_variance(

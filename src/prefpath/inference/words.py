@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prefpath.fitted import Fitted
-from prefpath.inference.common import population
+from prefpath.inference.common import common_scores, population
 from prefpath.leaderboard import interval_meaning
 from prefpath.population import About
 
 
 def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
     """Whom the intervals of the scores are about."""
-    n_deviating = fitted.active_count[0]
-    return interval_meaning(fitted.n_present, n_deviating, population(fitted, about=about))
+    common = common_scores(fitted, about=about)
+    unseen = common is not None and common.unseen_tastes
+    whom, n_deviating = population(fitted, about=about), fitted.active_count[0]
+    return interval_meaning(fitted.n_present, n_deviating, whom, unseen=unseen)
 
 
 def describe_shared_lean(effect: Mapping[str, float | None]) -> str:
