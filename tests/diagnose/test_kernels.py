@@ -13,14 +13,13 @@ import pytest
 
 from prefpath import Votes, simulate_crowd
 from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.null_model import NullModel, log_chance_shard
 from prefpath.diagnose.taste import (
     AS_LARGE,
     DRAWN,
     N_REPORTED,
     OBSERVED,
-    NullModel,
     Sequential,
-    log_chance_shard,
     taste_shard,
 )
 

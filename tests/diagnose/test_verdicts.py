@@ -64,7 +64,7 @@ NOISY = changed(
     attention_low=0.2,
     attention_high=0.7,
 )
-RANDOM = changed(NOISY, attention=0.0, attention_low=-0.2, attention_high=0.3)
+RANDOM = changed(NOISY, attention=0.0, attention_low=-0.2, attention_high=0.2)
 CONTRARY = changed(NOISY, attention=-0.8, attention_low=-1.2, attention_high=-0.3)
 
 

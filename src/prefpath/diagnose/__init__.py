@@ -1,7 +1,8 @@
 """Why an annotator stands out: tests, verdicts with their evidence, personal leaderboards."""
 
 from prefpath.diagnose.diagnosis import Diagnosis, diagnose
-from prefpath.diagnose.discovery import Discoveries, discover
+from prefpath.diagnose.discoveries import Discoveries
+from prefpath.diagnose.discovery import discover
 from prefpath.diagnose.entry import EntryCutoff, calibrated_entry
 from prefpath.diagnose.headline import Headline
 from prefpath.diagnose.personal import PersonalRanking, personal_ranking

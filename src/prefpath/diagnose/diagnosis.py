@@ -10,14 +10,8 @@ import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.beyond import BeyondSlope, look_beyond_slope
-from prefpath.diagnose.discovery import (
-    EFFECTS,
-    LEAST_VOTES,
-    Discoveries,
-    Null,
-    Settings,
-    discover_in,
-)
+from prefpath.diagnose.discoveries import EFFECTS, Discoveries, Null
+from prefpath.diagnose.discovery import LEAST_VOTES, Settings, discover_in
 from prefpath.diagnose.headline import Headline
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.multiplicity import check_rate

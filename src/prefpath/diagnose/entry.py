@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.discovery import Discoveries, discover
+from prefpath.diagnose.discoveries import Discoveries
+from prefpath.diagnose.discovery import discover
 from prefpath.diagnose.lean import estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.errors import SettingError, VoteError

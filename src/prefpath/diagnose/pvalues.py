@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.lean_test import SideModel, lean_shard
+from prefpath.diagnose.null_model import NullModel, log_chance_shard
 from prefpath.diagnose.taste import (
     AS_LARGE,
     DRAWN,
@@ -16,9 +17,7 @@ from prefpath.diagnose.taste import (
     N_REPORTED,
     OBSERVED,
     TENTH,
-    NullModel,
     Sequential,
-    log_chance_shard,
     taste_shard,
 )
 from prefpath.model.design import Floats, Ints

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.diagnose.canonical import DrawOrder
+from prefpath.diagnose.null_model import NullModel
 from prefpath.diagnose.streams import (
     GOLDEN,
     State,
@@ -19,20 +19,6 @@ from prefpath.diagnose.streams import (
     start_stream,
 )
 from prefpath.model.design import Design, Floats, Ints, Places
-
-
-class NullModel(NamedTuple):
-    """What happened in each cell, and what a null model expects there.
-
-    `slope` is the derivative of the probability `p` in the margin; `score_error` the standard
-    error of each item's common score.
-    """
-
-    trials: Floats
-    wins: Floats
-    p: Floats
-    slope: Floats
-    score_error: Floats
 
 
 class Sequential(NamedTuple):
@@ -357,20 +343,3 @@ def taste_shard(
         row[OBSERVED], row[DRAWN], row[AS_LARGE] = observed, drawn, as_large
         if 2 * as_large < how.enough or drawn == how.n_draws:
             _largest_tenth(draws[:drawn], row)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def log_chance_shard(who: Ints, design: Design, null: NullModel, out: Floats) -> None:
-    """Log-probability of exactly the votes of each annotator."""
-    for u in who:
-        total = 0.0
-        for c in range(design.cells[u], design.cells[u + 1]):
-            n, won, p = null.trials[c], null.wins[c], null.p[c]
-            if n > 1.0:
-                ways = math.lgamma(won + 1.0) + math.lgamma(n - won + 1.0)
-                total += math.lgamma(n + 1.0) - ways
-            if won > 0.0:
-                total += won * math.log(p)
-            if won < n:
-                total += (n - won) * math.log(1.0 - p)
-        out[u] = total

@@ -48,7 +48,7 @@ LEVEL = 0.05  # of single tests that rule something out
 TASTE_LEVEL = 0.02  # of a taste beside attention and lean, among those already named
 RANKING_LEVEL = 0.03  # of a ranking of their own that is ruled out
 HALF, TWICE = 0.5, 2.0  # following is seeing between half and twice as sharply as the crowd
-HARDLY = 0.4  # of the crowd's attention: who may have as much is not called random
+HARDLY = 0.3  # of the crowd's attention: who may have as much is not called random
 MOST_LEAN = 1.1  # logits: three to one at equal quality
 
 

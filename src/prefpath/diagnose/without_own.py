@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.lean import Counts, one_slope_and_information
+from prefpath.diagnose.null_model import NullModel
 from prefpath.diagnose.pvalues import over_shards
-from prefpath.diagnose.taste import NullModel
 from prefpath.model.design import Design, Floats, Ints
 from prefpath.votes.encode import BoolArray
 
