@@ -278,6 +278,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few crowds")
     parser.add_argument("--crowds", type=int, help="crowds of each shape")
+    parser.add_argument("--first-seed", type=int, default=0, help="of the crowds")
     parser.add_argument("--shapes", help=f"numbers of shapes, of 0 to {len(SHAPES) - 1}")
     parser.add_argument("--beside", type=Path, help="folder of another version's source")
     parser.add_argument("--work", help=argparse.SUPPRESS)
@@ -292,7 +293,8 @@ def main() -> None:
     print(f"{len(seeds)} crowds of each shape")
     for number in shapes:
         many = 5 if SHAPES[number].annotators < 50 else 1  # small crowds are more of them
-        show(number, range(many * len(seeds)), asked.beside)
+        first = asked.first_seed
+        show(number, range(first, first + many * len(seeds)), asked.beside)
 
 
 if __name__ == "__main__":
