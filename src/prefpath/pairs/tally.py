@@ -42,7 +42,7 @@ def tally_by_table(left: CodeArray, right: CodeArray, sides: Sides, n_items: int
     """Count in one table of half-points, a row for each item and a column for its opponent."""
     points = np.zeros((n_items, n_items), dtype=np.int32 if len(left) < 2**30 else np.int64)
     if len(left) >= _COMPILED_FROM:
-        _add_points(left, right, sides, points)
+        _add_points(left, right, sides, n_items, points.ravel())
     else:
         key = left.astype(np.int64) * n_items + right
         for side, shift in ((1, 2), (0, 1), (-1, 0)):
@@ -77,12 +77,16 @@ def tally_by_sorting(left: CodeArray, right: CodeArray, sides: Sides, n_items: i
 
 
 @njit(cache=True, nogil=True)
-def _add_points(left: CodeArray, right: CodeArray, sides: Sides, points: IntArray) -> None:
+def _add_points(
+    left: CodeArray, right: CodeArray, sides: Sides, n_items: int, points: IntArray
+) -> None:
+    """Add half-points to a table with a row for each item, laid out flat."""
     for row in range(len(left)):
-        i, j, side = left[row], right[row], sides[row]
+        i, j, side = np.int64(left[row]), np.int64(right[row]), np.int64(sides[row])
+        ahead, behind = i * n_items + j, j * n_items + i
         if side == 0:
-            points[i, j] += 1
-            points[j, i] += 1
+            points[ahead] += 1
+            points[behind] += 1
         else:
-            winner = i if side > 0 else j
-            points[winner, i + j - winner] += 2
+            # Arithmetic instead of a branch, which the processor would guess wrong half the time.
+            points[behind + (ahead - behind) * ((side + 1) >> 1)] += 2

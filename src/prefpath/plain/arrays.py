@@ -13,7 +13,7 @@ from prefpath.errors import VoteError
 from prefpath.pairs import PairCounts, pool_pairs
 from prefpath.votes import Votes
 from prefpath.votes.check import check_choices, check_lengths, check_self_comparisons, check_weights
-from prefpath.votes.encode import CodeArray, FloatArray, Labels, as_labels
+from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, as_labels
 
 _ENTRIES_PER_LABEL = 8  # a table of all whole numbers in a range may be so much longer than them
 
@@ -127,15 +127,23 @@ def _encode_range(
     left: Labels, right: Labels, low: int, high: int
 ) -> tuple[Labels, NDArray[Any], NDArray[Any]]:
     """Whole numbers from a narrow range: a table of the range says which are there."""
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[left - low if low else left] = True
-    if not seen.all():
-        seen[right - low if low else right] = True
+    seen = _seen_in_range(left, right, low, high)
     labels = np.flatnonzero(seen) + low
     if low == 0 and seen.all():
         return labels, left, right
     code = (np.cumsum(seen) - 1).astype(np.int32)
     return labels, code[left - low], code[right - low]
+
+
+def _seen_in_range(left: Labels, right: Labels, low: int, high: int) -> BoolArray:
+    """Which numbers occur; the first few thousand votes often have all of them."""
+    seen = np.zeros(high - low + 1, dtype=bool)
+    few = 16 * len(seen)
+    for part in (left[:few], left[few:], right):
+        seen[part - low if low else part] = True
+        if seen.all():
+            break
+    return seen
 
 
 def _one_type(left: Labels, right: Labels) -> tuple[Labels, Labels]:
