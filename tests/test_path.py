@@ -207,3 +207,19 @@ def test_files_that_are_something_else_are_said_to_be_so(tmp_path):
     np.savez(tmp_path / "newer.npz", meta=newer)
     with pytest.raises(VoteError, match="format 99"):
         Path.load(tmp_path / "newer.npz")
+
+
+def test_a_file_of_version_0_1_0_loads(tmp_path):
+    """Format 1: as today's, without a word of attention."""
+    path = fit_path(random_votes(1, n_votes=300), n_times=4, t_ratio=20.0)
+    path.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as archive:
+        arrays = {name: part for name, part in archive.items() if "attention" not in name}
+    meta = json.loads(arrays["meta"].tobytes())
+    del meta["attention_scale"]
+    arrays["meta"] = np.frombuffer(json.dumps(meta | {"format": 1}).encode(), dtype=np.uint8)
+    np.savez(tmp_path / "old.npz", **arrays)
+    old, t = Path.load(tmp_path / "old.npz"), path.times[-1]
+    np.testing.assert_array_equal(old.deviation(t).toarray(), path.deviation(t).toarray())
+    np.testing.assert_array_equal(old.position_bias(t), path.position_bias(t))
+    assert not old.attention(t).any()
