@@ -117,7 +117,7 @@ def at_home(seed: int) -> Simulation:
     scores = rng.normal(size=n_items)
     bias = np.where(rng.random(n_annotators) < 0.1, rng.choice([-2.0, 2.0], n_annotators), 0.0)
     truth = Truth(
-        scores, np.zeros((0, n_items)), np.full(n_annotators, -1), bias + 0.4, "bradley-terry"
+        scores, np.zeros((0, n_items)), np.full(n_annotators, -1), bias + 0.4, model="bradley-terry"
     )
     each = np.full(n_annotators, 80)
     votes = draw_votes(truth, each, *make_labels("numbered", n_annotators, n_items), rng)
@@ -146,7 +146,7 @@ def one_busy(seed: int) -> Simulation:
     each = np.full(n_annotators, 70)
     each[0] = 1_470
     taste_of = np.where(np.arange(n_annotators) == 0, 0, -1)
-    truth = Truth(scores, own, taste_of, np.zeros(n_annotators), "bradley-terry")
+    truth = Truth(scores, own, taste_of, np.zeros(n_annotators), model="bradley-terry")
     votes = draw_votes(truth, each, *make_labels("numbered", n_annotators, n_items), rng)
     return Simulation(votes, scores, sparse.csr_array((n_annotators, n_items)),
                       np.zeros(n_annotators), None)  # fmt: skip
