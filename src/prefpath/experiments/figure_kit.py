@@ -90,7 +90,8 @@ def movie_groups(group: str, quick: bool) -> PreferenceModel:
 
 def paper_model(**settings: Any) -> PreferenceModel:
     """A model that stops where the paper's does; our defaults are others (docs/selection.md)."""
-    return PreferenceModel(criterion="mismatch", balance=False, weak=False, **settings)
+    as_published = {"balance": False, "weak": False, "common_position": False, **settings}
+    return PreferenceModel(criterion="mismatch", **as_published)
 
 
 def fitted(model: PreferenceModel, votes: Votes) -> PreferenceModel:
