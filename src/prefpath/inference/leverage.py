@@ -175,7 +175,7 @@ def _apply_leverage(
         if with_bias:
             side += bread[last, row] * term[k]
         scratch.coefficient[k] = moved
-    own_scores(u, design, theta, 1.0, True, scratch.coefficient, scratch.score)
+    own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
     for k in range(design.seen[u + 1] - seen):
         # own_scores adds theta; only what was moved counts here.
         scratch.score[k] -= theta[design.seen_item[seen + k]]

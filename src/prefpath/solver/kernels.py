@@ -202,7 +202,11 @@ def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: 
     if len(scratch.scalar) > 1:
         attention += inputs.terms.attention_unit * scratch.scalar[1]
     coefficient, score = scratch.coefficient, scratch.score
-    own_scores(u, inputs.design, theta, attention, deviates, coefficient, score)
+    own_scores(u, inputs.design, theta, deviates, coefficient, score)
+    if attention != 1.0:  # apart, so that without attention not a bit changes
+        seen = inputs.design.seen_item[inputs.design.seen[u] : inputs.design.seen[u + 1]]
+        for k in range(len(seen)):
+            score[k] += (attention - 1.0) * theta[seen[k]]
     return attention
 
 
@@ -212,7 +216,6 @@ def own_scores(
     u: int,
     design: Design,
     theta: Floats,
-    attention: float,
     deviates: bool,
     coefficient: Floats,
     score: Floats,
@@ -221,14 +224,14 @@ def own_scores(
     features, seen = design.features, design.seen_item[design.seen[u] : design.seen[u + 1]]
     if not deviates:
         for k in range(len(seen)):
-            score[k] = attention * theta[seen[k]]
+            score[k] = theta[seen[k]]
     elif features.shape[0] == 0:
         for k in range(len(seen)):
-            score[k] = attention * theta[seen[k]] + coefficient[k]
+            score[k] = theta[seen[k]] + coefficient[k]
     else:
         for k in range(len(seen)):
             item = np.uint32(seen[k])
-            total = attention * theta[item]
+            total = theta[item]
             for d in range(features.shape[1]):
                 total += features[item, d] * coefficient[d]
             score[k] = total

@@ -305,7 +305,8 @@ def _panel_scores(
 def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: Scratch) -> None:
     """Add a share of z' at the scores in the scratch to what the scratch has of it."""
     design, factor = inputs.design, -share / inputs.terms.total
-    scratch.scalar[0] += factor * vote_gradient(u, inputs, position, scratch)
+    gradient = vote_gradient(u, inputs, position, scratch)
+    scratch.scalar[0] -= share * gradient / inputs.terms.total
     if len(scratch.scalar) > 1:
         product = 0.0
         for k in range(design.seen[u + 1] - design.seen[u]):
