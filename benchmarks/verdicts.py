@@ -50,6 +50,7 @@ RIGHT = {
 }
 SHORT = {
     "follows the crowd": "follows",
+    "goes with the crowd": "with",
     "own taste": "taste",
     "answers at random": "random",
     "contrary": "contrary",
@@ -185,6 +186,8 @@ def is_right(kind: str, side: float, word: str) -> bool:
 
 def is_wrong(kind: str, side: float, word: str) -> bool:
     """A word that decides, and not for what was planted."""
+    if SHORT[word] == "with":  # true of all whose choices go with the common scores
+        return kind in ("random", "contrary", "clicker")
     decides_nothing = SHORT[word] == "undecided" or (SHORT[word] == "unlike" and kind != "follower")
     return not decides_nothing and not is_right(kind, side, word)
 
@@ -208,7 +211,7 @@ class Table:
             wrong = is_wrong(kind, side, word)
             self.said.setdefault((kind, int(size)), []).append(SHORT[word])
             self.wrong.setdefault((kind, int(size)), []).append(wrong)
-            if SHORT[word] not in ("follows", "undecided"):
+            if SHORT[word] not in ("follows", "with", "undecided"):
                 out, mistaken = out + 1, mistaken + wrong
         self.false_words.append(mistaken / max(1, out))
         differs = ~np.isin(names, ("follower", "leaning"))

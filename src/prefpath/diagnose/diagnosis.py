@@ -19,7 +19,7 @@ from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.reasons import CrowdFacts, Verdict, give_verdicts
 from prefpath.diagnose.table import table_columns
 from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
-from prefpath.diagnose.verdicts import NOT_DECIDED, VERDICTS, Measures, choose_words
+from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.leaderboard import side_clicks
@@ -94,11 +94,7 @@ class Diagnosis:
         entered = {
             kind: int(np.count_nonzero(times <= self.t)) for kind, times in self.entered.items()
         }
-        undecided = np.isin(self.words, [VERDICTS.index(word) for word in NOT_DECIDED])
-        with_the_crowd = int(np.count_nonzero(undecided & (self.measures.attention_low > 0)))
-        return Headline(
-            self.counts, self.q, self.t, entered, with_the_crowd, self.crowd.common_first
-        )
+        return Headline(self.counts, self.q, self.t, entered, self.crowd.common_first)
 
     def who(self, *words: str) -> Labels:
         """Labels of those with one of some verdicts, in the order of the table."""

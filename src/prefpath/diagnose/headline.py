@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from prefpath.diagnose.verdicts import FOLLOWS, NOT_DECIDED, STANDING_OUT
+from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH, NOT_DECIDED, STANDING_OUT
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,6 @@ class Headline:
         Time at which the path was stopped.
     entered : dict
         Annotators whose effect has entered the path at t, by kind of effect.
-    n_with_the_crowd : int
-        Of those who are not decided, how many go with the crowd more than a coin would.
     common_first : float or None
         How often everybody together chooses the first of two equal items, where that was fitted.
 
@@ -41,7 +39,6 @@ class Headline:
     q: float
     t: float
     entered: dict[str, int]
-    n_with_the_crowd: int = 0
     common_first: float | None = None
 
     @property
@@ -54,7 +51,8 @@ class Headline:
 
     @property
     def n_following(self) -> int:
-        return self.counts.get(FOLLOWS, 0)
+        """Who follows the crowd, or goes with it as far as the votes tell."""
+        return self.counts.get(FOLLOWS, 0) + self.counts.get(GOES_WITH, 0)
 
     @property
     def n_not_decided(self) -> int:
@@ -67,7 +65,6 @@ class Headline:
             "n_standing_out": self.n_standing_out,
             "n_following": self.n_following,
             "n_not_decided": self.n_not_decided,
-            "n_not_decided_with_the_crowd": self.n_with_the_crowd,
             "by_verdict": dict(self.counts),
             "false_discovery_rate": self.q,
             "t": self.t,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from prefpath.diagnose.verdicts import (
     CONTRARY,
     FOLLOWS,
+    GOES_WITH,
     INCONCLUSIVE,
     LEANS_LEFT,
     LEANS_RIGHT,
@@ -123,7 +124,18 @@ def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
             f"{_agrees(of)}; {_attention(of)}, neither half nor twice it; no taste of their own "
             f"shows ({_p(of.p_taste)}){_no_lean(of)}"
         )
+    if word == GOES_WITH:
+        return f"{_agrees(of)}, more than chance would; how closely they follow it is open: " + (
+            f"{_attention(of)}{_open_lean(of)}"
+        )
     return _not_decided(word, of, crowd)
+
+
+def _open_lean(of: _Row) -> str:
+    """What is left open of a lean, where that is much."""
+    if of.upright:
+        return ""
+    return f"; the first of two equal items is chosen {_share_of_first(of)}"
 
 
 def _not_decided(word: str, of: _Row, crowd: CrowdFacts) -> str:
@@ -134,15 +146,10 @@ def _not_decided(word: str, of: _Row, crowd: CrowdFacts) -> str:
         return f"{_votes(of)} that prefer{'s' if of.decisive == 1 else ''} an item; {needed}"
     if math.isnan(of.attention):
         return f"{_votes(of)} on items the crowd holds to be equal say nothing of attention"
-    reason = f"{_votes(of)} {_which_way(of)}: {_attention(of)}"
-    if not of.upright:
-        reason += f"; the first of two equal items is chosen {_share_of_first(of)}"
-    return reason
+    return f"{_votes(of)} {_which_way(of)}: {_attention(of)}{_open_lean(of)}"
 
 
 def _which_way(of: _Row) -> str:
-    if of.attention_low > 0:
-        return "go with the crowd more than a coin would, but do not show how closely"
     if of.attention_high >= 1:
         return "fit following the crowd and ignoring it alike"
     return "go with the crowd hardly more than a coin would, which may be chance"

@@ -14,6 +14,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
 
 FOLLOWS = "follows the crowd"
+GOES_WITH = "goes with the crowd"
 OWN_TASTE = "own taste"
 CONTRARY = "contrary"
 RANDOM = "answers at random"
@@ -27,6 +28,7 @@ INCONCLUSIVE = "inconclusive"
 TOO_FEW = "too few votes to tell"
 VERDICTS = (
     FOLLOWS,
+    GOES_WITH,
     SHARPER,
     NOISY,
     OWN_TASTE,
@@ -40,7 +42,7 @@ VERDICTS = (
     TOO_FEW,
 )
 NOT_DECIDED = (INCONCLUSIVE, TOO_FEW)
-UNREMARKABLE = (FOLLOWS, *NOT_DECIDED)
+UNREMARKABLE = (FOLLOWS, GOES_WITH, *NOT_DECIDED)
 STANDING_OUT = tuple(word for word in VERDICTS if word not in UNREMARKABLE)
 
 ONE_SIDED_FROM = 0.9  # share of decisive clicks on one side
@@ -148,6 +150,7 @@ def choose_words(of: Measures) -> Ints:
         (is_sharper(of), SHARPER),
         (of.named, UNEXPLAINED),
         (is_follower(of), FOLLOWS),
+        (goes_with(of), GOES_WITH),
         (of.tested, INCONCLUSIVE),
     ]
     codes = [VERDICTS.index(word) if isinstance(word, str) else word for _, word in rules]
@@ -192,6 +195,12 @@ def is_follower(of: Measures) -> BoolArray:
     attends = (of.attention_low > HALF) & (of.attention_high < TWICE)
     tasteless = of.p_taste > LEVEL
     result: BoolArray = of.tested & ~of.named & ~of.leans & attends & tasteless & upright(of)
+    return result
+
+
+def goes_with(of: Measures) -> BoolArray:
+    """Nothing named, and choices go with the common scores; how closely, the votes do not tell."""
+    result: BoolArray = of.tested & ~of.named & ~of.leans & (of.attention_low > 0.0)
     return result
 
 

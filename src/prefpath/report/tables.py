@@ -11,6 +11,7 @@ import numpy as np
 from prefpath.diagnose.verdicts import (
     CONTRARY,
     FOLLOWS,
+    GOES_WITH,
     INCONCLUSIVE,
     LEANS_LEFT,
     LEANS_RIGHT,
@@ -307,6 +308,7 @@ def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: 
 
 _MOODS = {
     FOLLOWS: "calm",
+    GOES_WITH: "calm",
     TOO_FEW: "calm",
     INCONCLUSIVE: "calm",
     SHARPER: "taste",

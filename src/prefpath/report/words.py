@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.diagnose.verdicts import FOLLOWS, INCONCLUSIVE, TOO_FEW, VERDICTS
+from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH, INCONCLUSIVE, TOO_FEW, VERDICTS
 from prefpath.findings import Board
 from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
@@ -94,7 +94,11 @@ def _who_stands_out(data: ReportData) -> Answer:
     verdicts = np.asarray(data.annotators["verdict"]).astype(str)
     out = data.findings.headline.n_standing_out
     short = f"{out:,} of {plural(n, 'annotator')}" if out else "Nobody"
-    sentences = [_everyone_with(data, verdicts, word) for word in VERDICTS if word != FOLLOWS]
+    sentences = [
+        _everyone_with(data, verdicts, word)
+        for word in VERDICTS
+        if word not in (FOLLOWS, GOES_WITH)
+    ]
     if not out:
         sentences.insert(0, "Everybody follows the crowd, as far as these votes can tell.")
     return Answer(
