@@ -27,11 +27,12 @@ demo: $(READY)  ## A small crowd with planted deviants, and whether they are fou
 
 test: lint types unit docs  ## Everything CI runs
 
-lint: $(READY)  ## Style, dead code, and that every layer imports only from those on its left
+lint: $(READY)  ## Style, dead code, sizes, and that every layer imports only from those on its left
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/vulture
 	$(BIN)/lint-imports
+	$(BIN)/python tools/measure.py
 
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy

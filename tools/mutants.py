@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # The file, and the tests that are there to notice errors in it.
 TARGETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "losses": ("model/losses.py", ("tests/model/test_losses.py",)),
+    "scalar-losses": ("model/scalar_losses.py", ("tests/model/test_losses.py",)),
     "penalties": ("model/penalties.py", ("tests/model/test_penalties.py",)),
     "integrator": ("solver/rkc.py", ("tests/solver/test_parts_of_flow.py",)),
     "encoding": ("votes/encode.py", ("tests/votes/test_encode.py", "tests/votes/test_rules.py")),

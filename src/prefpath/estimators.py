@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteWarning
-from prefpath.manners import Parameters, Predictions
+from prefpath.manners import AnnotatorTables, Parameters, Predictions
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from prefpath.votes import Votes
 
 
-class PreferenceModel(Predictions, Parameters):
+class PreferenceModel(Predictions, AnnotatorTables, Parameters):
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
@@ -304,30 +304,6 @@ class PreferenceModel(Predictions, Parameters):
         return common_scores(
             self._known(), interval, n_resamples=n_resamples, about=about, progress=progress
         )
-
-    def annotators(self, *, q: float = 0.1) -> Any:
-        """Everything known of each annotator, as a frame in the user's own library.
-
-        Those who stand out come first. `q` is the target false-discovery rate of "biased" and
-        of "deviates"; `prefpath.diagnose.diagnose` has more settings.
-        """
-        from prefpath.frames import build_frame
-
-        return build_frame(self.annotator_columns(q=q), self.votes_.frame_library)
-
-    def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
-        """Everything known of each annotator, as columns; those who stand out first."""
-        from prefpath.diagnose import diagnose
-
-        return diagnose(self._known(), q=q).columns()
-
-    def personal(self, annotators: Any) -> Any:
-        """The ranking of an annotator, or of several together, beside the common one."""
-        from prefpath.diagnose import personal_ranking
-        from prefpath.frames import build_frame
-
-        found = personal_ranking(self._known(), annotators, weak=self.weak_)
-        return build_frame(found.columns(), self.votes_.frame_library)
 
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
         """Write everything this model found as one HTML file that needs no network."""

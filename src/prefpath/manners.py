@@ -2,7 +2,8 @@
 
 `Parameters` is what scikit-learn asks of an estimator (`clone`, `cross_val_score`, grid search,
 `check_estimator`): parameters by name, and tags. `FittedAttributes` are the attributes with an
-underscore at their end, `Predictions` the methods that predict.
+underscore at their end, `Predictions` the methods that predict, `AnnotatorTables` those that
+tell of annotators.
 """
 
 from __future__ import annotations
@@ -203,3 +204,31 @@ class Predictions(FittedAttributes):
         if sample_weight is not None:
             weight = np.asarray(sample_weight, dtype=float)
         return 1.0 - mismatch_ratio(margin, choice, weight)
+
+
+class AnnotatorTables(FittedAttributes):
+    """What is known of annotators, for a class that keeps a `fitted_`."""
+
+    def annotators(self, *, q: float = 0.1) -> Any:
+        """Everything known of each annotator, as a frame in the user's own library.
+
+        Those who stand out come first. `q` is the target false-discovery rate of "biased" and
+        of "deviates"; `prefpath.diagnose.diagnose` has more settings.
+        """
+        from prefpath.frames import build_frame
+
+        return build_frame(self.annotator_columns(q=q), self.votes_.frame_library)
+
+    def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
+        """Everything known of each annotator, as columns; those who stand out first."""
+        from prefpath.diagnose import diagnose
+
+        return diagnose(self._known(), q=q).columns()
+
+    def personal(self, annotators: Any) -> Any:
+        """The ranking of an annotator, or of several together, beside the common one."""
+        from prefpath.diagnose import personal_ranking
+        from prefpath.frames import build_frame
+
+        found = personal_ranking(self._known(), annotators, weak=self.weak_)
+        return build_frame(found.columns(), self.votes_.frame_library)

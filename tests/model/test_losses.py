@@ -8,7 +8,6 @@ from scipy.special import erfcx
 
 from prefpath import SettingError, VoteError, Votes, fit_path
 from prefpath.model.losses import (
-    GRAM,
     LOSSES,
     BradleyTerry,
     Huber,
@@ -17,10 +16,8 @@ from prefpath.model.losses import (
     SmoothL1,
     ThurstoneMosteller,
     as_loss,
-    scalar_curvature,
-    scalar_gradient,
-    slopes,
 )
+from prefpath.model.scalar_losses import GRAM, scalar_curvature, scalar_gradient, slopes
 
 ALL: list[Loss] = [
     Linear(),

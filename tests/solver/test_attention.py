@@ -15,17 +15,11 @@ from prefpath import Path, SettingError, Votes, fit_path
 from prefpath.model.problem import Problem
 from prefpath.solver import crowd, executors
 from prefpath.solver import slope as slopes
+from prefpath.solver.arguments import CommonPart, Personal, inputs_of, make_scratch
 from prefpath.solver.executors import Serial
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
-from prefpath.solver.kernels import (
-    CommonPart,
-    Personal,
-    attention_curvatures,
-    gradient_shard,
-    inputs_of,
-    make_scratch,
-)
+from prefpath.solver.kernels import attention_curvatures, gradient_shard
 from prefpath.solver.lbi import default_step
 from strategies import LOSS_NAMES, crowds, random_features, random_votes, settings_of
 

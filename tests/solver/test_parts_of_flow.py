@@ -12,10 +12,10 @@ from reference import dense_design
 from scipy.integrate import quad
 
 from prefpath.model.problem import Problem
+from prefpath.solver.arguments import CommonPart, make_scratch, terms_of
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial
 from prefpath.solver.interpolation import StepEnds, hermite
-from prefpath.solver.kernels import CommonPart, make_scratch, terms_of
 from prefpath.solver.pool import fill_pool, move_votes, pool_gradient
 from prefpath.solver.rkc import (
     MOST_STAGES,

@@ -11,8 +11,9 @@ from scipy.special import expit, ndtr
 from prefpath.diagnose.canonical import DrawOrder, draw_order
 from prefpath.errors import VoteError
 from prefpath.model.design import Codes, Design, Floats, Ints
-from prefpath.model.losses import THURSTONE_MOSTELLER, Loss, as_loss
+from prefpath.model.losses import Loss, as_loss
 from prefpath.model.problem import Problem
+from prefpath.model.scalar_losses import THURSTONE_MOSTELLER
 from prefpath.votes import Votes
 from prefpath.votes.trials import trials_of_rows
 

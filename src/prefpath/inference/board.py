@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -92,19 +92,27 @@ def board_columns(
     fitted: Fitted,
     annotator: Any = None,
     *,
+    scores: Floats | None = None,
+    **how: Unpack[BoardOptions],
+) -> dict[str, Any]:
+    """`leaderboard_columns` by the keywords of `PreferenceModel.ranking`."""
+    settings, scale, anchor = _by_keyword(**how)
+    return leaderboard_columns(
+        fitted, settings, annotator=annotator, scale=scale, anchor=anchor, scores=scores
+    )
+
+
+def _by_keyword(
+    *,
     interval: Method | None = "sandwich",
     level: float = 0.95,
     scale: Scale = "natural",
     anchor: Anchor = None,
     n_resamples: int = 1_000,
     about: About | None = None,
-    scores: Floats | None = None,
-) -> dict[str, Any]:
-    """`leaderboard_columns` by the keywords of `PreferenceModel.ranking`."""
-    settings = IntervalSettings(interval, level, n_resamples, about)
-    return leaderboard_columns(
-        fitted, settings, annotator=annotator, scale=scale, anchor=anchor, scores=scores
-    )
+) -> tuple[IntervalSettings, Scale, Anchor]:
+    """`BoardOptions` with their defaults; any other keyword is an error."""
+    return IntervalSettings(interval, level, n_resamples, about), scale, anchor
 
 
 def win_probability(

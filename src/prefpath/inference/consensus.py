@@ -10,7 +10,7 @@ from scipy import linalg
 
 from prefpath.inference.evidence import Evidence, Slots, pooled_target
 from prefpath.model.design import Floats
-from prefpath.model.losses import scalar_curvature, scalar_gradient
+from prefpath.model.scalar_losses import scalar_curvature, scalar_gradient
 from prefpath.pairs.fit import LARGEST_MARGIN
 from prefpath.pairs.newton import minimise
 

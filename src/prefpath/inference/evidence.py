@@ -16,7 +16,7 @@ from numba import njit
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
-from prefpath.model.design import Codes, Design, Floats, Ints
+from prefpath.model.design import Codes, Design, Floats, Ints, Target
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.votes.encode import BoolArray, CodeArray
@@ -276,11 +276,8 @@ def _own_difference(design: Design, u: int, a: int, b: int, i: int, j: int, own:
 def pool_weights(
     design: Design,
     slot_of_cell: Codes,
-    choice: Floats,
-    weight: Floats,
+    target: Target,
     times: Floats,
-    first: int,
-    last: int,
     total: Floats,
     pull: Floats,
 ) -> None:
@@ -289,8 +286,9 @@ def pool_weights(
     `times[u, r]` is how often annotator u is in resample r; `total` and `pull` have a row for
     each slot and a column for each resample.
     """
-    n_resamples = times.shape[1]
-    for u in range(first, last):
+    choice, weight = target
+    n_annotators, n_resamples = times.shape
+    for u in range(n_annotators):
         for c in range(design.cells[u], design.cells[u + 1]):
             slot = slot_of_cell[c] // 2
             toward = -choice[c] if slot_of_cell[c] % 2 else choice[c]
@@ -307,18 +305,7 @@ def pooled_target(evidence: Evidence, times: Floats | None = None) -> tuple[Floa
     how_often = np.ones((n_annotators, 1)) if times is None else times
     shape = (len(evidence.slots.left), how_often.shape[1])
     total, pull = np.zeros(shape), np.zeros(shape)
-    choice, weight = problem.target
-    pool_weights(
-        problem.design,
-        evidence.slot_of_cell,
-        choice,
-        weight,
-        how_often,
-        0,
-        n_annotators,
-        total,
-        pull,
-    )
+    pool_weights(problem.design, evidence.slot_of_cell, problem.target, how_often, total, pull)
     return total, pull
 
 

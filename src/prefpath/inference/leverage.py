@@ -6,21 +6,17 @@ everybody holds next to nothing of the whole, and a few terms of the series are 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from prefpath.inference.absorption import Absorbed, absorb, annotator_coefficients, own_hessian
 from prefpath.inference.evidence import Evidence
-from prefpath.model.design import Design, Floats, Ints, Target
-from prefpath.model.losses import scalar_curvature
-from prefpath.solver.kernels import (
-    Scratch,
-    Terms,
-    add_to_block,
-    make_scratch,
-    own_scores,
-    terms_of,
-)
+from prefpath.model.design import Floats, Ints
+from prefpath.model.scalar_losses import scalar_curvature
+from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
+from prefpath.solver.kernels import add_to_block, own_scores
 from prefpath.votes.encode import BoolArray
 
 # Leverage is removed by a series up to a term so small; it is solved for whoever holds so much
@@ -30,28 +26,30 @@ _MOST_TERMS = 8
 _RIDGE = 1e-6
 
 
+class Gradients(NamedTuple):
+    """Each annotator's pull: on the coefficients of their block, and on the common position."""
+
+    block: Floats
+    position: Floats
+
+
 def remove_leverage(
     evidence: Evidence,
     coefficient: Floats,
     sizes: Floats,
     bread: Floats,
     blocks: Floats,
-    sideways: Floats,
+    position: Floats,
 ) -> None:
     """Put each annotator's pull as it is where they had no say, in place."""
     problem = evidence.problem
     slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
     _remove_by_series(
         np.flatnonzero(~evidence.active).astype(np.int64),
-        problem.design,
-        problem.target,
-        terms_of(problem),
-        evidence.scores(coefficient),
-        evidence.common_bias(coefficient),
-        problem.common_position,
+        inputs_of(problem),
+        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
         bread,
-        blocks,
-        sideways,
+        Gradients(blocks, position),
         slow,
         make_scratch(problem),
     )
@@ -60,7 +58,7 @@ def remove_leverage(
         block = slice(int(problem.design.blocks[u]), int(problem.design.blocks[u + 1]))
         gradient = blocks[block]
         if problem.common_position:
-            gradient = np.append(gradient, sideways[u])
+            gradient = np.append(gradient, position[u])
         inner = bread[np.ix_(touched, touched)]
         if evidence.active[u]:
             absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
@@ -70,7 +68,7 @@ def remove_leverage(
             gradient = _solve_leverage(curvature, inner, gradient)
         blocks[block] = gradient[: block.stop - block.start]
         if problem.common_position:
-            sideways[u] = gradient[-1]
+            position[u] = gradient[-1]
 
 
 def _without_leverage(absorbed: Absorbed, inner: Floats, gradient: Floats) -> Floats:
@@ -94,19 +92,16 @@ def _solve_leverage(curvature: Floats, inner: Floats, gradient: Floats) -> Float
 @njit(cache=True, nogil=True, error_model="numpy")
 def _remove_by_series(
     who: Ints,
-    design: Design,
-    target: Target,
-    terms: Terms,
-    theta: Floats,
-    common_bias: float,
-    with_bias: bool,
+    inputs: Inputs,
+    common: CommonPart,
     bread: Floats,
-    blocks: Floats,
-    sideways: Floats,
+    gradients: Gradients,
     slow: BoolArray,
     scratch: Scratch,
 ) -> None:
     """`g + A P g + (A P)^2 g ...` in place; whoever needs many terms is left as they are."""
+    design, blocks = inputs.design, gradients.block
+    with_bias = inputs.terms.common_position
     widest = 0
     for u in who:
         widest = max(widest, design.blocks[u + 1] - design.blocks[u])
@@ -116,59 +111,45 @@ def _remove_by_series(
         for k in range(width):
             term[k] = blocks[start + k]
             total[k] = term[k]
-        side_term = sideways[u] if with_bias else 0.0
-        side_total = side_term
-        goal = _SMALL_TERM**2 * (np.sum(term[:width] ** 2) + side_term**2)
+        position_term = gradients.position[u] if with_bias else 0.0
+        position_total = position_term
+        goal = _SMALL_TERM**2 * (np.sum(term[:width] ** 2) + position_term**2)
         slow[u] = True
         for _ in range(_MOST_TERMS):
-            side_term = _apply_leverage(
-                u,
-                design,
-                target,
-                terms,
-                theta,
-                common_bias,
-                with_bias,
-                bread,
-                term,
-                side_term,
-                scratch,
-            )
+            position_term = _apply_leverage(u, inputs, common, bread, term, position_term, scratch)
             for k in range(width):
                 total[k] += term[k]
-            side_total += side_term
-            if np.sum(term[:width] ** 2) + side_term**2 <= goal:
+            position_total += position_term
+            if np.sum(term[:width] ** 2) + position_term**2 <= goal:
                 slow[u] = False
                 break
         if not slow[u]:
             for k in range(width):
                 blocks[start + k] = total[k]
             if with_bias:
-                sideways[u] = side_total
+                gradients.position[u] = position_total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _apply_leverage(
     u: int,
-    design: Design,
-    target: Target,
-    terms: Terms,
-    theta: Floats,
-    common_bias: float,
-    with_bias: bool,
+    inputs: Inputs,
+    common: CommonPart,
     bread: Floats,
     term: Floats,
-    side_term: float,
+    position_term: float,
     scratch: Scratch,
 ) -> float:
     """Put `A_u P term` into `term`; return its entry for the position."""
+    design, target, terms = inputs
+    theta, with_bias = common.theta, terms.common_position
     last = len(bread) - 1
     own_features = design.features.shape[0] > 0
     seen, width = design.seen[u], design.blocks[u + 1] - design.blocks[u]
-    side = bread[last, last] * side_term if with_bias else 0.0
+    side = bread[last, last] * position_term if with_bias else 0.0
     for k in range(width):
         row = k if own_features else design.seen_item[seen + k]
-        moved = bread[row, last] * side_term if with_bias else 0.0
+        moved = bread[row, last] * position_term if with_bias else 0.0
         for other in range(width):
             column = other if own_features else design.seen_item[seen + other]
             moved += bread[row, column] * term[other]
@@ -185,7 +166,7 @@ def _apply_leverage(
         a, b = design.left_at[c], design.right_at[c]
         i, j = design.seen_item[seen + a], design.seen_item[seen + b]
         position = design.position[c] if with_bias else 0
-        margin = theta[i] - theta[j] + position * common_bias
+        margin = theta[i] - theta[j] + position * common.position
         bend = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
         bend *= target.weight[c]
         slope = bend * (scratch.score[a] - scratch.score[b] + position * side)

@@ -30,14 +30,8 @@ from prefpath.inference.consensus import (
 from prefpath.inference.evidence import Evidence, active_annotators, pooled_target
 from prefpath.inference.leverage import remove_leverage
 from prefpath.model.design import Floats, Ints
-from prefpath.solver.kernels import (
-    CommonPart,
-    Inputs,
-    Personal,
-    gradient_shard,
-    make_scratch,
-    terms_of,
-)
+from prefpath.solver.arguments import CommonPart, Inputs, Personal, make_scratch, terms_of
+from prefpath.solver.kernels import gradient_shard
 from prefpath.votes.trials import trials_of_rows
 
 

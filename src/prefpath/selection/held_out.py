@@ -12,15 +12,8 @@ from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
 from prefpath.solver.active import Active, value_active
-from prefpath.solver.kernels import (
-    CommonPart,
-    Inputs,
-    Scratch,
-    common_scores,
-    inputs_of,
-    make_scratch,
-    unit_scores,
-)
+from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
+from prefpath.solver.kernels import common_scores, unit_scores
 
 
 class HeldOutVotes(NamedTuple):

@@ -14,11 +14,8 @@ from numba import njit
 
 from prefpath.model.design import Floats, Ints
 from prefpath.model.pool_index import PoolIndex
+from prefpath.solver.arguments import CommonPart, Inputs, Scratch, Terms
 from prefpath.solver.kernels import (
-    CommonPart,
-    Inputs,
-    Scratch,
-    Terms,
     add_to_block,
     common_scores,
     unit_gradient,

@@ -11,9 +11,9 @@ from prefpath.model.attention import RELATIVE_THRESHOLD
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
+from prefpath.solver.arguments import inputs_of, make_scratch
 from prefpath.solver.executors import Serial, Threads, split_annotators, split_evenly
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.kernels import inputs_of, make_scratch
 from prefpath.solver.light import add_light_cells
 from prefpath.solver.pool import fill_pool, move_votes
 from prefpath.solver.waiting import (

@@ -11,7 +11,7 @@ from numba import njit
 from prefpath.model.design import Floats
 from prefpath.model.penalties import L1, dual_norm
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import DEVIATION, FIRST_SCALAR, Terms
+from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
 from prefpath.votes.encode import BoolArray
 
 

@@ -11,19 +11,21 @@ from numba import njit
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import dual_norm
 from prefpath.model.problem import Problem
-from prefpath.solver.kernels import (
+from prefpath.solver.arguments import (
     DEVIATION,
     FIRST_SCALAR,
     CommonPart,
     Inputs,
     Personal,
     Scratch,
+    zero_personal,
+)
+from prefpath.solver.kernels import (
     add_to_block,
     common_scores,
     unit_gradient,
     value_block,
     value_scalars,
-    zero_personal,
 )
 
 

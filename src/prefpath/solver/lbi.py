@@ -18,6 +18,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import block_norms, soft_thresholds
 from prefpath.model.problem import Problem
 from prefpath.path import Path
+from prefpath.solver.arguments import ATTENTION, CommonPart, Personal, inputs_of, make_scratch
 from prefpath.solver.executors import (
     Serial,
     Threads,
@@ -27,14 +28,7 @@ from prefpath.solver.executors import (
 )
 from prefpath.solver.grid import Grid, give_up_after, say_nobody_enters
 from prefpath.solver.iteration import Clock, State, iterate_serial, lbi_shard, move_common
-from prefpath.solver.kernels import (
-    ATTENTION,
-    CommonPart,
-    Personal,
-    common_scores,
-    inputs_of,
-    make_scratch,
-)
+from prefpath.solver.kernels import common_scores
 from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.recorder import PathRecorder, Solved, until
 from prefpath.solver.spectral import design_norm_squared, stability_norm_squared

@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
-from prefpath.model.losses import slopes
 from prefpath.model.penalties import scaled_prox, soft_threshold
-from prefpath.solver.kernels import (
+from prefpath.model.scalar_losses import slopes
+from prefpath.solver.arguments import (
     ATTENTION,
     CELLS_AT_ONCE,
     DEVIATION,

@@ -9,8 +9,8 @@ from scipy.sparse.linalg import splu
 
 from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
-from prefpath.model.losses import LINEAR
 from prefpath.model.problem import Problem
+from prefpath.model.scalar_losses import LINEAR
 
 # Below this many coefficients a dense pseudo-inverse is faster than any factorisation.
 _DENSE_UP_TO = 2_000

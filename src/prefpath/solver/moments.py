@@ -13,11 +13,11 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Design, Floats, Target
-from prefpath.model.losses import LINEAR
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
+from prefpath.model.scalar_losses import LINEAR
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import ATTENTION, DEVIATION, POSITION, Terms
+from prefpath.solver.arguments import ATTENTION, DEVIATION, POSITION, Terms
 
 
 class Moments(NamedTuple):

@@ -8,17 +8,11 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Design, Floats, Ints, Places, Target
-from prefpath.model.losses import slopes
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.problem import Problem
-from prefpath.solver.kernels import (
-    CELLS_AT_ONCE,
-    CommonPart,
-    Scratch,
-    Terms,
-    add_to_pairs,
-    signed_sum,
-)
+from prefpath.model.scalar_losses import slopes
+from prefpath.solver.arguments import CELLS_AT_ONCE, CommonPart, Scratch, Terms
+from prefpath.solver.kernels import add_to_pairs, signed_sum
 
 
 class Pool(NamedTuple):

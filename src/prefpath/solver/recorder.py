@@ -11,7 +11,14 @@ from prefpath.model.penalties import block_norms
 from prefpath.model.problem import Problem
 from prefpath.path import Knot, Path
 from prefpath.solver.active import Active
-from prefpath.solver.kernels import ATTENTION, DEVIATION, FIRST_SCALAR, POSITION, Personal, terms_of
+from prefpath.solver.arguments import (
+    ATTENTION,
+    DEVIATION,
+    FIRST_SCALAR,
+    POSITION,
+    Personal,
+    terms_of,
+)
 
 
 class Solved(NamedTuple):

@@ -17,18 +17,11 @@ from prefpath.solver.active import (
     evaluate_serial,
     rkc_stages_serial,
 )
+from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch, inputs_of, make_scratch
 from prefpath.solver.crowd import Crowd, is_large
 from prefpath.solver.executors import Serial, Threads, stop_if_cancelled
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.kernels import (
-    FIRST_SCALAR,
-    CommonPart,
-    Scratch,
-    attention_curvatures,
-    common_scores,
-    inputs_of,
-    make_scratch,
-)
+from prefpath.solver.kernels import attention_curvatures, common_scores
 from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient

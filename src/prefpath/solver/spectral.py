@@ -8,18 +8,11 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
 from prefpath.model.design import Floats
-from prefpath.model.losses import GRAM
 from prefpath.model.problem import Problem
+from prefpath.model.scalar_losses import GRAM
+from prefpath.solver.arguments import CommonPart, Inputs, Personal, make_scratch, terms_of
 from prefpath.solver.executors import Serial, Threads, split_annotators
-from prefpath.solver.kernels import (
-    CommonPart,
-    Inputs,
-    Personal,
-    attention_curvatures,
-    gradient_shard,
-    make_scratch,
-    terms_of,
-)
+from prefpath.solver.kernels import attention_curvatures, gradient_shard
 
 
 def design_norm_squared(

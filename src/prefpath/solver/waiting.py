@@ -24,17 +24,16 @@ from numba import njit
 from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
-from prefpath.solver.kernels import (
+from prefpath.solver.arguments import (
     DEVIATION,
     FIRST_SCALAR,
     Inputs,
     Personal,
     Scratch,
     Terms,
-    add_to_block,
-    vote_gradient,
     zero_personal,
 )
+from prefpath.solver.kernels import add_to_block, vote_gradient
 
 # Quadrature error of a waiting annotator's z that we accept, in units of its threshold: entry
 # times are promised to 1 %, and this is a fifth of that.

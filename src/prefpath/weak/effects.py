@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import logit, ndtri
 
 from prefpath.model.design import Floats
-from prefpath.model.losses import BRADLEY_TERRY, THURSTONE_MOSTELLER, Loss
+from prefpath.model.losses import Loss
+from prefpath.model.scalar_losses import BRADLEY_TERRY, THURSTONE_MOSTELLER
 from prefpath.predict import Comparisons
 from prefpath.votes.encode import BoolArray
 from prefpath.weak.layout import Axes, Ballots, Coefficients

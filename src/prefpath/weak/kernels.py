@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Design, Floats
-from prefpath.model.losses import scalar_curvature, scalar_gradient
+from prefpath.model.scalar_losses import scalar_curvature, scalar_gradient
 
 
 class Terms(NamedTuple):

@@ -9,7 +9,8 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Codes, Floats, Ints
-from prefpath.model.losses import BRADLEY_TERRY, THURSTONE_MOSTELLER, Loss
+from prefpath.model.losses import Loss
+from prefpath.model.scalar_losses import BRADLEY_TERRY, THURSTONE_MOSTELLER
 from prefpath.predict import Comparisons
 from prefpath.weak.layout import Coefficients
 
