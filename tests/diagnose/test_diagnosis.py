@@ -146,3 +146,32 @@ def test_someone_whose_lean_explains_every_vote_neither_follows_nor_opposes():
     )
     found = diagnose(PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes))
     assert found.of("one pair")["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("left", "left"),
+        ("right", "right"),
+        ("agreement", "agreement"),
+        ("decisive", "votes"),
+        ("entered_deviation", "deviation_entered"),
+        ("entered_bias", "position_bias_entered"),
+    ],
+)
+def test_attributes_of_0_1_0_warn_and_have_the_values_of_the_table(found, name, column):
+    with pytest.warns(DeprecationWarning, match=rf"Diagnosis\.{name} is .* since 0\.2"):
+        values = getattr(found, name)[found.order]
+    shown = [np.inf if value is None else value for value in found.columns()[column]]
+    np.testing.assert_array_equal(values, shown)  # a crowd without ties: all votes are decisive
+
+
+def test_first_if_equal_and_one_order_of_0_1_0_warn(found):
+    with pytest.warns(DeprecationWarning, match="measures.first, .first_low and .first_high"):
+        first = found.first_if_equal
+    columns, order = found.columns(), found.order
+    np.testing.assert_array_equal(first.estimate[order], columns["first_if_equal"])
+    np.testing.assert_array_equal(first.low[order], columns["first_if_equal_low"])
+    np.testing.assert_array_equal(first.high[order], columns["first_if_equal_high"])
+    with pytest.warns(DeprecationWarning, match="measures.one_order"):
+        assert not found.one_order.any()

@@ -12,13 +12,14 @@ from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.beyond import BeyondSlope, look_beyond_slope
 from prefpath.diagnose.discoveries import EFFECTS, Discoveries, Null
 from prefpath.diagnose.discovery import LEAST_VOTES, Settings, discover_in
+from prefpath.diagnose.facts import AnnotatorFacts
 from prefpath.diagnose.headline import Headline
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.diagnose.pvalues import Draws
-from prefpath.diagnose.reasons import CrowdFacts, Verdict, give_verdicts
+from prefpath.diagnose.reasons import CrowdFacts
 from prefpath.diagnose.table import table_columns
-from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
+from prefpath.diagnose.tastes import agreement_with, describe_tastes
 from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
@@ -35,41 +36,11 @@ _LOGITS_A_CHOICE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Diagnosis(AnnotatorFacts):
     """What the votes and the path say of each annotator at time `t`.
 
-    Attributes
-    ----------
-    ties : array (n_annotators,)
-        Ties where sides are known.
-    entered : dict of arrays (n_annotators,)
-        When each kind of effect entered the path; inf is never.
-    position_bias : array (n_annotators,)
-        On the path at `t`, shrunk; 0 before it entered.
-    lean : Leans
-        Unpenalised, with interval (`estimate_leans`), the common scores and the deviation at
-        `t` being known; not a number where no side is known.
-    tastes : Tastes
-        Deviations on the path at `t`.
-    measures : Measures
-        What verdicts are made of.
-    discoveries : Discoveries or None
-        Tests of everybody; None where nobody has votes enough, or is alone.
-    crowd : CrowdFacts
-        What is said of all.
+    Its attributes are those of `AnnotatorFacts`.
     """
-
-    votes: Votes
-    t: float
-    q: float
-    ties: Floats
-    entered: dict[str, Floats]
-    position_bias: Floats
-    lean: Leans
-    tastes: Tastes
-    measures: Measures
-    discoveries: Discoveries | None
-    crowd: CrowdFacts
 
     @property
     def order(self) -> Ints:
@@ -118,11 +89,6 @@ class Diagnosis:
         Columns in which something may be unknown are lists with None, the others arrays.
         """
         return table_columns(self, self.order[:first])
-
-    def verdicts(self, who: Ints | None = None) -> list[Verdict]:
-        """What is said of annotators (codes; None is all), with the reason in words."""
-        of = self.measures if who is None else self.measures.take(who)
-        return give_verdicts(of, self.crowd)
 
 
 def diagnose(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from prefpath.diagnose.facts import AnnotatorFacts
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import Labels
 
-if TYPE_CHECKING:
-    from prefpath.diagnose.diagnosis import Diagnosis
 
-
-def table_columns(found: Diagnosis, who: Ints) -> dict[str, Any]:
+def table_columns(found: AnnotatorFacts, who: Ints) -> dict[str, Any]:
     """Everything about some annotators, one row for each.
 
     Columns in which something may be unknown are lists with None, the others arrays.
