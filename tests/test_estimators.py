@@ -318,9 +318,10 @@ class TestPredictions:
         )
         path, t = model.path_, model.t_
         gap = phi[4] - phi[0]
-        own = path.deviation(t).toarray()[votes.annotator_code("ann")]
+        common = model.coefficients()["coefficient"]
+        own = model.coefficients("ann")["coefficient"] - common
         bias = path.position_bias(t)[votes.annotator_code("ann")]
-        expected = [gap @ (path.common_at(t) + own) + bias, -gap @ path.common_at(t)]
+        expected = [gap @ (common + own) + bias, -gap @ common]
         np.testing.assert_allclose(model.decision_function(asked), expected, atol=1e-12)
         assert np.abs(own).max() > 0
         with pytest.raises(VoteError, match="'pear'"):

@@ -56,6 +56,10 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         column "item" (which may know items nobody has compared yet: they can be predicted).
     group : str, optional
         Column of the votes to use as the annotator, such as "occupation".
+    standardise : bool
+        Whether features are centred and scaled first (two-valued columns by their difference,
+        others by their standard deviation), so that units change no answer; `coefficients`
+        gives them back on the scale of the features as given.
     cv : int
         Number of folds; 0 takes no cross-validation and stops at the end of the path.
     cv_over : {"votes", "items", "annotators"}
@@ -106,6 +110,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         kappa: float = 20.0,
         balance: bool | Literal["auto"] = "auto",
         group: str | None = None,
+        standardise: bool = True,
         solver: Solver = "flow",
         common: Common = "flow",
         n_times: int = 50,
@@ -127,6 +132,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         self.kappa = kappa
         self.balance = balance
         self.group = group
+        self.standardise = standardise
         self.solver = solver
         self.common = common
         self.n_times = n_times
@@ -168,11 +174,10 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             follow,
             is_balanced,
         )
-        from prefpath.model.features import as_item_features
         from prefpath.votes.graph import connected_components
 
         votes = as_votes(X, y, sample_weight, self.group)
-        features = as_item_features(self.features, votes.items)
+        features = self._item_features(votes)
         component = connected_components(votes)
         has_features = self.features is not None
         for sentence in caveats(
@@ -305,11 +310,32 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             self._known(), interval, n_resamples=n_resamples, about=about, progress=progress
         )
 
+    def coefficients(self, annotator: Any = None) -> Any:
+        """What one unit of each feature adds to a score; to one annotator's, if named.
+
+        A frame of feature and coefficient, on the scale of the features as given.
+        """
+        from prefpath.frames import build_frame
+
+        return build_frame(self._known().coefficient_columns(annotator), self.votes_.frame_library)
+
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
         """Write everything this model found as one HTML file that needs no network."""
         from prefpath.report import write_report
 
         return write_report(self, path, title=title)
+
+    def _item_features(self, votes: Votes) -> ItemFeatures | None:
+        from prefpath.model.features import as_item_features
+        from prefpath.model.standardised import StandardisedFeatures
+
+        features = as_item_features(self.features, votes.items)
+        if features is None or not self.standardise:
+            return features
+        result = StandardisedFeatures.standardise(features, votes.items)
+        for sentence in result.cautions(votes.items):
+            warnings.warn(sentence, VoteWarning, stacklevel=3)
+        return result
 
     def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
         from prefpath.inference.shared_lean import shares_a_lean

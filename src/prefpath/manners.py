@@ -142,15 +142,15 @@ class FittedAttributes:
 
     @property
     def features_(self) -> ItemFeatures | None:
-        """Features of the items, if any."""
-        return self.fitted_.item_features
+        """Features of the items as given, if any."""
+        return self.fitted_.given_features
 
     @property
     def n_features_in_(self) -> int:
         """Number of item features; only there with features."""
-        if self.fitted_.features is None:
+        if self.features_ is None:
             raise AttributeError("the model was fitted without features")
-        return self.fitted_.features.shape[1]
+        return len(self.features_.names)
 
 
 class Predictions(FittedAttributes):

@@ -90,8 +90,8 @@ def movie_groups(group: str, quick: bool) -> PreferenceModel:
 
 def paper_model(**settings: Any) -> PreferenceModel:
     """A model that stops where the paper's does; our defaults are others (docs/selection.md)."""
-    as_published = {"balance": False, "weak": False, "common_position": False, **settings}
-    return PreferenceModel(criterion="mismatch", **as_published)
+    ours = {"balance", "weak", "common_position", "standardise"}
+    return PreferenceModel(criterion="mismatch", **{**dict.fromkeys(ours, False), **settings})
 
 
 def fitted(model: PreferenceModel, votes: Votes) -> PreferenceModel:

@@ -18,6 +18,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.features import ItemFeatures
 from prefpath.model.losses import Loss
 from prefpath.model.problem import Problem
+from prefpath.model.standardised import StandardisedFeatures
 from prefpath.path import Path
 from prefpath.selection.cross_validation import CrossValidation
 from prefpath.solver.work import Common
@@ -41,7 +42,7 @@ class Fitted:
         Group of each item; scores and ranks are comparable within one. 0 is the largest.
     cross_validation : CrossValidation or None
     item_features : ItemFeatures or None
-        May know items nobody has compared.
+        As the problem has them, standardised or not; may know items nobody has compared.
     balanced : bool
         Whether the penalty grew with an annotator's activity.
     common : {"flow", "minimise"}
@@ -106,6 +107,12 @@ class Fitted:
         return self.problem.features
 
     @property
+    def given_features(self) -> ItemFeatures | None:
+        """Features of items as the user gave them."""
+        known = self.item_features
+        return known.given if isinstance(known, StandardisedFeatures) else known
+
+    @property
     def use_position(self) -> bool:
         """Whether anybody, or everybody together, may lean to one side."""
         return self.problem.position_bias or self.problem.common_position
@@ -154,6 +161,22 @@ class Fitted:
     def personal_scores(self, annotator: Any) -> Floats:
         """Scores one annotator (by label) gives to every item: common plus deviation."""
         return self.scores + self.own_scores(self.votes.annotator_code(annotator))
+
+    def coefficient_columns(self, annotator: Any = None) -> dict[str, Any]:
+        """Features and their coefficients, for features as given; of everybody, or of one."""
+        given = self.given_features
+        if given is None or self.item_features is None:
+            raise SettingError(
+                "there are no coefficients: the model was fitted without features",
+                expected="a model fitted with features=...",
+            )
+        found = self.path.common_at(self.t)
+        if annotator is not None:
+            own = self.deviation[self.votes.annotator_code(annotator)]
+            found = found + np.asarray(own.todense()).ravel()
+        if isinstance(self.item_features, StandardisedFeatures):
+            found = self.item_features.as_given(found)
+        return {"feature": list(given.names), "coefficient": found}
 
     # ------------------------------------------------------------ ranks
 
