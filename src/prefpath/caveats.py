@@ -9,6 +9,8 @@ from prefpath.text import agreeing, counted, listed
 from prefpath.votes import Votes
 from prefpath.votes.graph import busy_in_one_order
 
+_HEAVY = 1.05
+
 
 def caveats(
     votes: Votes, component: Codes, *, has_features: bool, position_bias: bool
@@ -22,6 +24,14 @@ def caveats(
         )
     if votes.n_annotators == 1:
         yield "there is one annotator: nobody to differ from; read the common ranking only"
+    if not votes.choice.any():
+        yield "every vote is a tie: nothing in the votes tells the items apart"
+    if votes.total_weight > _HEAVY * votes.n_votes:
+        yield (
+            f"{counted(votes.n_votes, 'vote')} weigh {votes.total_weight:,.6g} together: a weight "
+            "of 2 counts as two votes, in intervals and verdicts too; if weights say how sure or "
+            "important a vote is, divide them by their mean, or leave them out"
+        )
     if position_bias and not votes.position_known.any():
         yield "left and right are unknown in these votes: no position bias is estimated"
     elif position_bias:

@@ -310,15 +310,6 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             self._known(), interval, n_resamples=n_resamples, about=about, progress=progress
         )
 
-    def coefficients(self, annotator: Any = None) -> Any:
-        """What one unit of each feature adds to a score; to one annotator's, if named.
-
-        A frame of feature and coefficient, on the scale of the features as given.
-        """
-        from prefpath.frames import build_frame
-
-        return build_frame(self._known().coefficient_columns(annotator), self.votes_.frame_library)
-
     def report(self, path: str | FilePath, *, title: str = "Preference report") -> FilePath:
         """Write everything this model found as one HTML file that needs no network."""
         from prefpath.report import write_report

@@ -207,7 +207,7 @@ class Predictions(FittedAttributes):
 
 
 class AnnotatorTables(FittedAttributes):
-    """What is known of annotators, for a class that keeps a `fitted_`."""
+    """What is known of annotators and features, for a class that keeps a `fitted_`."""
 
     def annotators(self, *, q: float = 0.1) -> Any:
         """Everything known of each annotator, as a frame in the user's own library.
@@ -232,3 +232,12 @@ class AnnotatorTables(FittedAttributes):
 
         found = personal_ranking(self._known(), annotators, weak=self.weak_)
         return build_frame(found.columns(), self.votes_.frame_library)
+
+    def coefficients(self, annotator: Any = None) -> Any:
+        """What one unit of each feature adds to a score; to one annotator's, if named.
+
+        A frame of feature and coefficient, on the scale of the features as given.
+        """
+        from prefpath.frames import build_frame
+
+        return build_frame(self._known().coefficient_columns(annotator), self.votes_.frame_library)

@@ -152,7 +152,7 @@ def test_wins_lead_everywhere_within_groups_only() -> None:
     groups = [("a", f"{g}1", f"{g}2", side) for g in "pq" for side in (1.0, -1.0)]
     who, left, right, choice = zip(*groups, strict=True)
     finding = trust_panel(Votes.from_arrays(who, left, right, choice))["finite scores"].finding
-    assert finding == "wins lead from every item to every other of its group, in all 2 groups"
+    assert finding == "wins lead from every item to every other of its group, in both groups"
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])

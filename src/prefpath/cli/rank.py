@@ -73,7 +73,7 @@ def _show(found: PlainRanking, top: int) -> None:
         for k in range(min(top, n_items))
     ]
     console.print(table(f"Ranking by {found.method}", headings, rows))
-    more(console, n_items, top, "items")
+    more(console, n_items, top, "item")
     for note in found.notes:
         console.print(note, markup=False, highlight=False)
 

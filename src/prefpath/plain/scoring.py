@@ -17,6 +17,7 @@ from prefpath.plain.arrays import CodedComparisons
 from prefpath.plain.plain_csv import read_plain_csv
 from prefpath.plain.ranking import Bounds, PlainRanking
 from prefpath.plain.standard_errors import score_errors
+from prefpath.population import FEWEST_ANNOTATORS
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.encode import BoolArray
@@ -169,6 +170,12 @@ def _meaning(comparisons: CodedComparisons) -> str:
         return "Intervals take votes as independent: nothing says who cast them."
     if comparisons.n_annotators == 1:
         return "Intervals are about one annotator's votes: nothing tells how others would differ."
+    n = comparisons.n_annotators
+    if n < FEWEST_ANNOTATORS:
+        return (
+            f"Intervals include the sampling of annotators, of whom there are {n}: too few to "
+            "speak for others like them. prefpath fit has intervals about these alone."
+        )
     return "Intervals include the sampling of annotators."
 
 

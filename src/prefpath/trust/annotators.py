@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
+from prefpath import text
 from prefpath.pairs.keys import distinct_keys
 from prefpath.text import shortened
 from prefpath.trust.meetings import Meetings
@@ -57,9 +58,8 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
 def check_dominance(votes: Votes) -> TrustCheck:
     share = votes.annotator_weight / votes.total_weight
     first = int(share.argmax())
-    finding = (
-        f"the busiest annotator, {votes.annotators[first]}, has {share[first]:.0%} of the votes"
-    )
+    part = f"{share[first]:.0%}" if share[first] >= 0.005 else "under 1%"
+    finding = f"the busiest annotator, {votes.annotators[first]}, has {part} of the votes"
     if votes.n_annotators == 1:
         return TrustCheck("many voices", "warn", "there is only one annotator",
                           "nobody can differ from a crowd of one")  # fmt: skip
@@ -114,7 +114,8 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
             "no vote says which item was on the left",
             "position bias cannot be estimated from these votes",
         )
-    finding = f"{orders.n_both:,} of {orders.n_ordered:,} pairs were shown in both orders"
+    finding = f"{orders.n_both:,} of {text.counted(orders.n_ordered, 'pair')} "
+    finding += f"{text.agreeing(orders.n_ordered, 'was', 'were')} shown in both orders"
     if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
         return TrustCheck(name, "passed", finding)
     return TrustCheck(

@@ -56,12 +56,15 @@ def check_outcome(
     happened[met.right[met.side == -side]] = True
     if happened.all():
         return TrustCheck(name, "passed", f"there is no item that has {name}")
+    tied = np.zeros(votes.n_items, dtype=bool)
+    tied[met.left[met.side == 0]] = tied[met.right[met.side == 0]] = True
+    keeps = "only ties keep" if tied[~happened].all() else "nothing in the votes keeps"
     return TrustCheck(
         name,
         "warn",
         f"{what} by {counted(~happened, 'item')}: {named(votes.items[~happened])}",
-        f"nothing in the votes keeps their scores from being arbitrarily {end}: compare them "
-        "more, with their nearest neighbours",
+        f"{keeps} their scores from being arbitrarily {end}: compare them more, with their "
+        "nearest neighbours",
         tuple(votes.items[~happened].tolist()),
     )
 
@@ -74,16 +77,22 @@ def check_finite_scores(votes: Votes) -> TrustCheck:
     component = components_of_pairs(counts.first, counts.second, counts.n_items)
     n_groups = int(component.max()) + 1
     if n_strong == n_groups:
-        within = f" of its group, in all {n_groups:,} groups" if n_groups > 1 else ""
+        both = "both groups" if n_groups == 2 else f"all {n_groups:,} groups"
+        within = f" of its group, in {both}" if n_groups > 1 else ""
         finding = f"wins lead from every item to every other{within}"
         return TrustCheck("finite scores", "passed", finding)
     return TrustCheck(
         "finite scores",
         "warn",
-        f"the items fall into {n_strong:,} tiers; between tiers all votes go one way",
+        f"the items fall into {n_strong:,} tiers{_in_groups(n_groups)}; between tiers "
+        f"{'of a group ' if n_groups > 1 else ''}all votes go one way",
         "unregularised Bradley-Terry scores would be infinite here; trust the order of the "
         "tiers, not the distance between them",
     )
+
+
+def _in_groups(n_groups: int) -> str:
+    return f" in {n_groups:,} groups" if n_groups > 1 else ""
 
 
 def _votes_of_items(votes: Votes) -> IntArray:
