@@ -49,7 +49,7 @@ def test_covariance_is_the_jackknifes_by_hand(position):
 
 def test_intervals_reach_a_t_quantile_of_annotators_less_one_times_the_error():
     votes = few_busy_annotators()
-    common = common_scores(before_anybody_enters(votes))
+    common = common_scores(before_anybody_enters(votes), about="annotators")
     plain = by_hand.sandwich(by_hand.PlainVotes.of(votes))
     assert common.degrees_of_freedom == 6
     low, high = common.interval(0.9)
