@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
-from prefpath.cli.show import held_out, summary
+from prefpath.cli.show import held_out, personal, summary
 from prefpath.errors import MachineError
 from prefpath.findings.cautions import cautions
 
@@ -68,3 +69,12 @@ def test_what_does_not_fit_into_memory_is_refused_first(
     monkeypatch.setattr("prefpath.machine.free_memory", lambda: 10_000)
     with pytest.raises(MachineError, match="fitting 1,500 votes needs about 0 MB"):
         check_memory(votes, 5)
+
+
+@pytest.mark.parametrize("shrunk", [True, False])
+def test_a_personal_ranking_says_where_its_scores_are_not_the_leaderboards(shrunk, capsys) -> None:
+    columns = {"rank": [1], "item": ["a"], "common_score": [2.12], "votes": [7.0]}
+    personal(Console(width=300), "ann", columns, top=5, shrunk=shrunk)
+    printed = capsys.readouterr().out
+    assert ("differ a little from the leaderboard's" in printed) == shrunk
+    assert "7.00" not in printed

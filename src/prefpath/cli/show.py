@@ -39,7 +39,7 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
     show_annotators(console, findings, top)
     console.print(summary(findings), markup=False, highlight=False)
     for name, columns in found.personal.items():
-        personal(console, name, columns, top=top)
+        personal(console, name, columns, top=top, shrunk=_differ(columns, findings.ranking))
 
 
 def show_annotators(console: Console, findings: Findings, top: int) -> None:
@@ -187,16 +187,35 @@ def who_differs(people: Columns, rows: Sequence[int]) -> Any:
     return table("Annotators who see the items otherwise", columns, cells)
 
 
-def personal(console: Console, name: str, columns: dict[str, Any], *, top: int) -> None:
-    """One annotator's ranking beside the common one."""
+def personal(
+    console: Console, name: str, columns: dict[str, Any], *, top: int, shrunk: bool = False
+) -> None:
+    """One annotator's ranking beside the common one; whether under the prior of small effects."""
     names = [(heading.replace("_", " "), "left" if heading == "item" else "right")
              for heading in columns]  # fmt: skip
     rows = [
-        [_cell(columns[heading][k]) for heading in columns]
+        [
+            f"{columns[heading][k]:,.6g}" if heading == "votes" else _cell(columns[heading][k])
+            for heading in columns
+        ]
         for k in range(min(top, len(columns["item"])))
     ]
     console.print()
     console.print(table(f"The ranking of {name}", names, rows))
+    more(console, len(columns["item"]), top, "item")
+    if shrunk:
+        console.print(
+            "These scores, the common ones too, are drawn towards each other as predicts best: "
+            "they differ a little from the leaderboard's.",
+            highlight=False,
+        )
+
+
+def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
+    """Whether common scores, as printed, are other than the leaderboard's."""
+    board = dict(zip(ranking["item"], ranking["score"], strict=True))
+    mine = zip(columns["item"], columns["common_score"], strict=True)
+    return any(abs(board[item] - score) >= 0.005 for item, score in mine)
 
 
 def summary(findings: Findings) -> str:
