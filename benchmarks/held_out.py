@@ -133,6 +133,7 @@ def show(name: str, results: list[Judged], methods: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--first-split", type=int, default=0, help="seed of the first split")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--ours", action="append", default=[], help='NAME or NAME={"argument": 1}')
     parser.add_argument("--rivals", nargs="*", default=list(RIVALS))
@@ -143,7 +144,7 @@ def main() -> None:
     written = {}
     for name in given.sets:
         results = []
-        for split in range(given.splits):
+        for split in range(given.first_split, given.first_split + given.splits):
             data = load(name, split)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", VoteWarning)
