@@ -2,7 +2,7 @@
 
     python benchmarks/plain_ranking.py                        # all sizes: arrays and CSV
     python benchmarks/plain_ranking.py --votes 1e5 1e6 --items 100 1000
-    python benchmarks/plain_ranking.py --memory --evalica /tmp/evalica-venv/bin/python
+    python benchmarks/plain_ranking.py --memory --evalica ENV/bin/python
 
 Arrays: whole numbers for the items, 1 and -1 for the choices. The rival counts wins by one
 `bincount` and calls `choix.ilsr_pairwise_dense`; where that needs more than 3,000 items it is not
