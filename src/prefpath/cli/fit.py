@@ -176,7 +176,14 @@ def fit(
         model.stop_at(t)
     how = IntervalSettings(interval, about=about)  # type: ignore[arg-type]
     found = Outcome(
-        find(model, how, q=q, scale=scale, anchor=anchor),  # type: ignore[arg-type]
+        find(
+            model,
+            how,
+            q=q,
+            scale=scale,  # type: ignore[arg-type]
+            anchor=anchor,
+            weak=model.weak_ if report is not None else None,
+        ),
         {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
     )
     # Files first: whatever happens to the terminal, the fit is not lost.

@@ -20,6 +20,7 @@ from prefpath.inference.scales import Scale
 from prefpath.inference.words import describe_intervals, describe_shared_lean
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
+from prefpath.weak import WeakEffects
 
 Columns = Mapping[str, Any]
 
@@ -39,6 +40,8 @@ class Findings:
     intervals : IntervalSettings
     scale : str
         On which scores are shown.
+    weak : WeakEffects or None
+        Everybody's small effects, for personal rankings; never in who stands out.
     """
 
     fitted: Fitted
@@ -48,6 +51,7 @@ class Findings:
     trust: TrustPanel
     intervals: IntervalSettings
     scale: Scale = "natural"
+    weak: WeakEffects | None = None
 
     @cached_property
     def boards(self) -> tuple[Board, ...]:
@@ -142,6 +146,7 @@ def find(
     q: float = 0.1,
     scale: Scale = "natural",
     anchor: Anchor = None,
+    weak: WeakEffects | None = None,
 ) -> Findings:
     """Ask inference, diagnosis and the trust panel everything there is to say of a fit.
 
@@ -153,6 +158,8 @@ def find(
         Target false-discovery rate of who stands out.
     scale, anchor
         As in `PreferenceModel.ranking`.
+    weak : WeakEffects, optional
+        Everybody's small effects, for personal rankings.
     """
     fitted = as_fitted(model)
     settings = IntervalSettings() if intervals is None else intervals
@@ -165,6 +172,7 @@ def find(
         trust=trust_panel(fitted.votes, about=settings.about),
         intervals=settings,
         scale=scale,
+        weak=weak,
     )
 
 

@@ -18,6 +18,7 @@ def bounded_items(votes: Votes, component: CodeArray, loss: Loss) -> BoolArray:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from prefpath.model.losses import BradleyTerry
     >>> votes = Votes.from_arrays(["u"] * 3, list("aba"), list("bac"), [1, 1, -1])
     >>> bounded_items(votes, np.zeros(3, dtype=np.int32), BradleyTerry())  # c never lost

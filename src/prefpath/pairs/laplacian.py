@@ -66,12 +66,12 @@ class PairGraph:
         if self.n_items <= _FACTOR_UP_TO:
             return self._centred(self._solve_by_factor(weight, right))
         found, failed = self._conjugate_gradients(weight, right, rtol, _MOST_ITERATIONS)
-        if failed and self.n_items <= DENSE_UP_TO:
-            found = self._solve_by_factor(weight, right)
-        elif failed and len(self.first) > _MANY_NEIGHBOURS * self.n_items:
-            found, _ = self._conjugate_gradients(weight, right, rtol, 20 * _MOST_ITERATIONS)
-        elif failed:
+        if failed and len(self.first) <= _MANY_NEIGHBOURS * self.n_items:
             found = self._factorise(self.matrix(weight), right)
+        elif failed and self.n_items <= DENSE_UP_TO:
+            found = self._solve_by_factor(weight, right)
+        elif failed:
+            found, _ = self._conjugate_gradients(weight, right, rtol, 20 * _MOST_ITERATIONS)
         return self._centred(found)
 
     def factor(self, weight: FloatArray) -> tuple[FloatArray, bool]:

@@ -140,7 +140,7 @@ def gather(
         item_codes=item_codes,
         annotator_codes=annotator_codes,
         journey=gather_journey(findings.fitted, item_codes, annotator_codes, limits.lines),
-        personal=gather_personal(findings.fitted, annotator_codes),
+        personal=gather_personal(findings.fitted, annotator_codes, findings.weak),
         limits=limits,
     )
 

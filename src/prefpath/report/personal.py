@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.fitted import Fitted
+from prefpath.fitted import Fitted, rank_within
 from prefpath.model.design import Ints
 from prefpath.votes.encode import CodeArray
+from prefpath.weak import WeakEffects
 
 N_TOP = 10
 N_MOVED = 5
@@ -70,9 +71,20 @@ class Personal:
         return [Move(int(i), int(self.common_rank[i]), int(own[i])) for i in items]
 
 
-def gather_personal(fitted: Fitted, annotator_codes: Ints) -> Personal:
-    """Ranks of each shown annotator whose deviation is not zero at the chosen time."""
+def gather_personal(
+    fitted: Fitted, annotator_codes: Ints, weak: WeakEffects | None = None
+) -> Personal:
+    """Ranks of each shown annotator whose deviation is not zero at the chosen time.
+
+    With weak effects they are those of `PreferenceModel.ranking(annotator)`, which predict best.
+    """
     deviates = np.diff(fitted.deviation.indptr) > 0
     who = annotator_codes[deviates[annotator_codes]]
-    own_rank = {code: fitted.personal_ranks(code) for code in who.tolist()}
+    own_rank = {code: _own_ranks(fitted, code, weak) for code in who.tolist()}
     return Personal(fitted.component, fitted.ranks, own_rank)
+
+
+def _own_ranks(fitted: Fitted, code: int, weak: WeakEffects | None) -> Ints:
+    if weak is None:
+        return fitted.personal_ranks(code)
+    return rank_within(weak.personal_scores(code), fitted.component)

@@ -210,7 +210,7 @@ def round_numbers(span: tuple[float, float]) -> list[float]:
     step = next((k * power for k in (5.0, 2.0) if width / (k * power) >= 3.0), power)
     first = int(np.ceil(span[0] / step))
     last = int(np.floor(span[1] / step))
-    return [round(k * step, 10) for k in range(first, last + 1)]
+    return [round(float(k * step), 10) for k in range(first, last + 1)]
 
 
 def _place(value: float, span: tuple[float, float]) -> float:

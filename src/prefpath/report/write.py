@@ -70,7 +70,9 @@ def write_report(
     limits = Limits(items=max_items, annotators=max_annotators)
     findings = model
     if not isinstance(findings, Findings):
-        findings = find(findings, IntervalSettings(interval, level, about=about), q=q)
+        weak = getattr(findings, "weak_", None)  # a model's; a Fitted has none
+        how = IntervalSettings(interval, level, about=about)
+        findings = find(findings, how, q=q, weak=weak)
     page = render(gather(findings, limits, _heading(findings, title), names or {}))
     return write_text(path, page)
 
