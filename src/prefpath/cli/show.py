@@ -50,7 +50,8 @@ def show_annotators(console: Console, findings: Findings, top: int) -> None:
     people = findings.annotators
     rows = rows_with(people, leans)
     console.print()
-    console.print(who_leans(people, rows[:top]) if rows else nobody_leans(findings))
+    shared = findings.headline.common_first
+    console.print(who_leans(people, rows[:top], shared) if rows else nobody_leans(findings))
     more(console, len(rows), top, "annotator")
     rows = rows_with(people, [word for word in STANDING_OUT if word not in leans])
     console.print()
@@ -137,8 +138,8 @@ def held_out(fitted: Fitted) -> str:
     )
 
 
-def who_leans(people: Columns, rows: Sequence[int]) -> Any:
-    """Annotators whose position bias is beyond chance."""
+def who_leans(people: Columns, rows: Sequence[int], shared: float | None = None) -> Any:
+    """Annotators whose position bias is beyond chance, and beyond what all share."""
     columns = [
         ("annotator", "left"),
         ("verdict", "left"),
@@ -155,12 +156,15 @@ def who_leans(people: Columns, rows: Sequence[int]) -> Any:
             f"{people['left'][k]:,.0f}",
             f"{people['right'][k]:,.0f}",
             f"{people['ties'][k]:,.0f}",
-            _percent(people["first_if_equal"][k]),
-            between(people["first_if_equal_low"][k], people["first_if_equal_high"][k], _percent),
+            _chance(people["first_if_equal"][k]),
+            between(people["first_if_equal_low"][k], people["first_if_equal_high"][k], _chance),
         ]
         for k in rows
     ]
-    return table("Annotators who lean to one side", columns, cells)
+    title = "Annotators who lean to one side"
+    if shared is not None:
+        title += f", beyond the {shared:.1%} of all together"
+    return table(title, columns, cells)
 
 
 def who_differs(people: Columns, rows: Sequence[int]) -> Any:
@@ -248,6 +252,19 @@ def _score_interval(row: dict[str, Any], number: Callable[[float], str]) -> str:
 
 def _number_format(scale: str) -> Callable[[float], str]:
     return {"elo": "{:.0f}".format, "probability": "{:.1%}".format}.get(scale, "{:.2f}".format)
+
+
+def _chance(value: float | None) -> str:
+    """A probability in per cent, never rounded to certainty.
+
+    >>> _chance(0.998), _chance(0.25), _chance(0.001)
+    ('over 99%', '25%', 'under 1%')
+    """
+    if value is not None and 0.995 <= value < 1.0:
+        return "over 99%"
+    if value is not None and 0.0 < value < 0.005:
+        return "under 1%"
+    return _percent(value)
 
 
 def _percent(value: float | None) -> str:
