@@ -27,7 +27,7 @@ def block_of(features: bool, u: int = 2):
     scales = Scales(scale.taste, scale.own, scale.lean, scale.attention)
     design = posterior.ballots.design
     mine = slice(design.cells[u], design.cells[u + 1])
-    return design, scales, slope, rows_of(design, scales, slope.gap, u), slope.bend[mine]
+    return design, scales, slope, rows_of(design, scales, slope.gap, u), slope.curvature[mine]
 
 
 def dense(rows) -> np.ndarray:
@@ -78,7 +78,7 @@ def test_the_diagonal_is_exact_where_coefficients_stand_alone() -> None:
 
 def test_all_annotators_are_filled() -> None:
     design, scales, slope, rows, bend = block_of(False)
-    leverage, degrees = np.zeros(len(slope.bend)), np.zeros((5, KINDS))
+    leverage, degrees = np.zeros(len(slope.curvature)), np.zeros((5, KINDS))
     fill_blocks(design, scales, slope, leverage, degrees)
     own, taken = np.zeros(len(bend)), np.zeros(KINDS)
     by_votes(rows, bend, own, taken)

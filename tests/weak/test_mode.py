@@ -50,7 +50,7 @@ def test_curvature_is_that_of_the_loss_through_the_margins(loss: str, features: 
     state = posterior.state(q)
     slope = posterior.slopes(state)
     by_hand = jacobian(posterior, q)
-    hessian = (by_hand.T * slope.bend) @ by_hand + np.diag(posterior.precision)
+    hessian = (by_hand.T * slope.curvature) @ by_hand + np.diag(posterior.precision)
     way = a_point(posterior, 4)
     np.testing.assert_allclose(
         posterior.product(state, slope, way), hessian @ way, rtol=1e-5, atol=1e-6
@@ -65,7 +65,9 @@ def test_bend_is_the_derivative_of_pull(loss: str) -> None:
     h = 1e-5
     above = posterior.slopes(state._replace(margin=state.margin + h)).pull
     below = posterior.slopes(state._replace(margin=state.margin - h)).pull
-    np.testing.assert_allclose(posterior.slopes(state).bend, (above - below) / (2 * h), atol=1e-5)
+    np.testing.assert_allclose(
+        posterior.slopes(state).curvature, (above - below) / (2 * h), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(("loss", "features"), CASES)

@@ -132,9 +132,11 @@ def pairwise_logistic(counts: Outcomes, seen: IntArray) -> Objective:
     def objective(scores: FloatArray, _data: Any) -> tuple[FloatArray, FloatArray]:
         probability = expit(scores[first] - scores[second])
         pull = total * probability - wins
-        bend = total * probability * (1.0 - probability)
+        pair_curvature = total * probability * (1.0 - probability)
         gradient = np.bincount(first, pull, n) - np.bincount(second, pull, n)
-        curvature = 2.0 * (np.bincount(first, bend, n) + np.bincount(second, bend, n))
+        curvature = 2.0 * (
+            np.bincount(first, pair_curvature, n) + np.bincount(second, pair_curvature, n)
+        )
         return gradient.astype(np.float64), curvature.astype(np.float64)
 
     return objective

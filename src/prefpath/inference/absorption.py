@@ -66,7 +66,7 @@ class _Comparisons(NamedTuple):
     a: Places
     b: Places
     position: Floats
-    bend: Floats
+    curvature: Floats
 
 
 def _comparisons(evidence: Evidence, u: int, coefficient: Floats) -> _Comparisons:
@@ -80,14 +80,14 @@ def _comparisons(evidence: Evidence, u: int, coefficient: Floats) -> _Comparison
     score = score + _in_scores(evidence, seen, _own_block(evidence, u))
     bias = evidence.own_bias[u] + evidence.common_bias(coefficient)
     margin = score[a] - score[b] + position * bias
-    bend = target.weight[cells] * problem.loss.curvature(margin, target.choice[cells])
-    return _Comparisons(seen, a, b, position, bend)
+    curvature = target.weight[cells] * problem.loss.curvature(margin, target.choice[cells])
+    return _Comparisons(seen, a, b, position, curvature)
 
 
 def own_hessian(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     """Hessian of u's summed loss in their block and position, as if both were their own."""
-    seen, a, b, position, bend = _comparisons(evidence, u, coefficient)
-    form = annotator_form(a, b, bend, position, len(seen))
+    seen, a, b, position, curvature = _comparisons(evidence, u, coefficient)
+    form = annotator_form(a, b, curvature, position, len(seen))
     if evidence.problem.features is None:
         return form
     phi = evidence.problem.features[seen]
@@ -128,9 +128,9 @@ def balanced_sizes(evidence: Evidence, coefficient: Floats, gradient: Floats) ->
         if length == 0.0:
             continue
         direction = own / length
-        seen, a, b, _, bend = _comparisons(evidence, int(u), coefficient)
+        seen, a, b, _, curvature = _comparisons(evidence, int(u), coefficient)
         along = _in_scores(evidence, seen, direction)
-        stiffness = max(float(bend @ (along[a] - along[b]) ** 2), 1e-300)
+        stiffness = max(float(curvature @ (along[a] - along[b]) ** 2), 1e-300)
         price = evidence.penalty_rate * evidence.problem.deviation_threshold[u]
         slope = float(gradient[ends[u] : ends[u + 1]] @ direction)
         shortest = price / (_STIFFEST * stiffness)
@@ -180,7 +180,7 @@ def absorb(evidence: Evidence, u: int, coefficient: Floats, size: float) -> Abso
     return Absorbed(hessian[:shared, :shared], hessian[own, :shared], factor)
 
 
-def balanced_pull(evidence: Evidence, u: int, gradient: Floats, sideways: float) -> Floats:
+def balanced_pull(evidence: Evidence, u: int, gradient: Floats, position_gradient: float) -> Floats:
     """u's gradient in their block and position with what the penalty balances put in.
 
     Coefficients that are not active keep the gradient itself.
@@ -196,7 +196,7 @@ def balanced_pull(evidence: Evidence, u: int, gradient: Floats, sideways: float)
         side * np.sign(bias) + bias / path.kappa if bias else 0.0,
     )
     return np.where(
-        _is_own(evidence, u), -evidence.penalty_rate * dual, np.append(gradient, sideways)
+        _is_own(evidence, u), -evidence.penalty_rate * dual, np.append(gradient, position_gradient)
     )
 
 

@@ -63,7 +63,7 @@ def common_gradient(
     """Gradient of the summed loss in the common part."""
     problem = evidence.problem
     pull = np.zeros(problem.votes.n_items)
-    sideways = add_slot_pull(
+    position_gradient = add_slot_pull(
         problem.loss.code,
         float(problem.loss.parameter),
         evidence.slots,
@@ -74,7 +74,7 @@ def common_gradient(
         pull,
     )
     gradient = problem.pull_back(pull)
-    return np.append(gradient, sideways) if problem.common_position else gradient
+    return np.append(gradient, position_gradient) if problem.common_position else gradient
 
 
 def slot_gradient(evidence: Evidence, slope: Floats) -> Floats:
@@ -151,7 +151,7 @@ def add_slot_pull(
     pull: Floats,
 ) -> float:
     """Add the slots' gradient in the scores to `pull`; return the one in the common bias."""
-    sideways = 0.0
+    position_gradient = 0.0
     for k in range(len(slots.left)):
         if weight[k] == 0.0:
             continue
@@ -160,8 +160,8 @@ def add_slot_pull(
         slope = weight[k] * scalar_gradient(loss, parameter, margin, choice[k])
         pull[i] += slope
         pull[j] -= slope
-        sideways += position * slope
-    return sideways
+        position_gradient += position * slope
+    return position_gradient
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -181,14 +181,14 @@ def _add_slot_curvature(
             continue
         i, j, position = slots.left[k], slots.right[k], slots.position[k]
         margin = theta[i] - theta[j] + position * common_bias + slots.offset[k]
-        bend = weight[k] * scalar_curvature(loss, parameter, margin, choice[k])
-        out[i, i] += bend
-        out[j, j] += bend
-        out[i, j] -= bend
-        out[j, i] -= bend
+        curvature = weight[k] * scalar_curvature(loss, parameter, margin, choice[k])
+        out[i, i] += curvature
+        out[j, j] += curvature
+        out[i, j] -= curvature
+        out[j, i] -= curvature
         if position != 0.0:
-            out[i, last] += position * bend
-            out[last, i] += position * bend
-            out[j, last] -= position * bend
-            out[last, j] -= position * bend
-            out[last, last] += bend
+            out[i, last] += position * curvature
+            out[last, i] += position * curvature
+            out[j, last] -= position * curvature
+            out[last, j] -= position * curvature
+            out[last, last] += curvature

@@ -167,9 +167,9 @@ def _apply_leverage(
         i, j = design.seen_item[seen + a], design.seen_item[seen + b]
         position = design.position[c] if with_bias else 0
         margin = theta[i] - theta[j] + position * common.position
-        bend = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
-        bend *= target.weight[c]
-        slope = bend * (scratch.score[a] - scratch.score[b] + position * side)
+        curvature = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
+        curvature *= target.weight[c]
+        slope = curvature * (scratch.score[a] - scratch.score[b] + position * side)
         scratch.score_gradient[a] += slope
         scratch.score_gradient[b] -= slope
         turned += position * slope

@@ -93,14 +93,14 @@ class Clustered:
 def cluster_covariance(evidence: Evidence) -> Clustered:
     """Sandwich covariance of the common part at the consensus beside the offsets."""
     consensus = fit_consensus(evidence)
-    blocks, sideways = annotator_gradients(evidence, consensus.coefficient)
+    blocks, position_gradient = annotator_gradients(evidence, consensus.coefficient)
     sizes = balanced_sizes(evidence, consensus.coefficient, blocks)
     held = _active_curvature(evidence, consensus.coefficient, sizes)
     bread = invert(evidence, _follower_curvature(evidence, consensus.coefficient) + held)
-    _balance(evidence, blocks, sideways)
-    gradient = as_rows(evidence, blocks, sideways)
-    remove_leverage(evidence, consensus.coefficient, sizes, bread, blocks, sideways)
-    corrected = as_rows(evidence, blocks, sideways)
+    _balance(evidence, blocks, position_gradient)
+    gradient = as_rows(evidence, blocks, position_gradient)
+    remove_leverage(evidence, consensus.coefficient, sizes, bread, blocks, position_gradient)
+    corrected = as_rows(evidence, blocks, position_gradient)
     n_present = int(np.count_nonzero(np.diff(evidence.problem.design.cells)))
     drift = np.asarray(corrected.sum(axis=0)) / max(n_present, 1)
     meat = (corrected.T @ corrected).toarray() - n_present * np.outer(drift, drift)
@@ -140,29 +140,29 @@ def _active_curvature(evidence: Evidence, coefficient: Floats, sizes: Floats) ->
 def annotator_gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]:
     """Gradient of every annotator's summed loss in their block and in the position."""
     problem = evidence.problem
-    blocks, sideways = np.zeros_like(evidence.own), np.zeros_like(evidence.own_bias)
+    blocks, position_gradient = np.zeros_like(evidence.own), np.zeros_like(evidence.own_bias)
     terms = terms_of(problem)._replace(total=1.0)
     gradient_shard(
         np.arange(problem.votes.n_annotators, dtype=np.int64),
         Inputs(problem.design, problem.target, terms),
         CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
         Personal(evidence.own, evidence.own_bias[:, None]),
-        Personal(blocks, sideways[:, None]),
+        Personal(blocks, position_gradient[:, None]),
         make_scratch(problem),
     )
-    return blocks, sideways
+    return blocks, position_gradient
 
 
-def _balance(evidence: Evidence, blocks: Floats, sideways: Floats) -> None:
+def _balance(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> None:
     """Put the balance of the penalty in for the gradients of the active, in place."""
     ends = evidence.problem.design.blocks
     for u in active_annotators(evidence):
         block = slice(int(ends[u]), int(ends[u + 1]))
-        pull = balanced_pull(evidence, int(u), blocks[block], float(sideways[u]))
-        blocks[block], sideways[u] = pull[:-1], pull[-1]
+        pull = balanced_pull(evidence, int(u), blocks[block], float(position_gradient[u]))
+        blocks[block], position_gradient[u] = pull[:-1], pull[-1]
 
 
-def as_rows(evidence: Evidence, blocks: Floats, sideways: Floats) -> sparse.csr_array:
+def as_rows(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> sparse.csr_array:
     """Annotators' gradients as the rows of a sparse matrix over the common coefficients."""
     problem = evidence.problem
     design, n_annotators = problem.design, problem.votes.n_annotators
@@ -170,7 +170,7 @@ def as_rows(evidence: Evidence, blocks: Floats, sideways: Floats) -> sparse.csr_
     columns = design.seen_item if problem.features is None else _tiled(width, n_annotators)
     rows = sparse.csr_array((blocks.copy(), columns, design.blocks), shape=(n_annotators, width))
     if problem.common_position:
-        rows = sparse.hstack((rows, sparse.csr_array(sideways[:, None])), format="csr")
+        rows = sparse.hstack((rows, sparse.csr_array(position_gradient[:, None])), format="csr")
     return sparse.csr_array(rows)
 
 
@@ -192,5 +192,5 @@ def _dispersion(evidence: Evidence, coefficient: Floats) -> float:
     choice, weight = votes.choice[rows], problem.weight[rows]
     each = weight / np.maximum(trials_of_rows(votes)[rows], 1e-300)
     slope = problem.loss.gradient(margin, choice)
-    bend = problem.loss.curvature(margin, choice)
-    return float((weight * each * slope**2).sum() / max((weight * bend).sum(), 1e-300))
+    curvature = problem.loss.curvature(margin, choice)
+    return float((weight * each * slope**2).sum() / max((weight * curvature).sum(), 1e-300))

@@ -66,7 +66,7 @@ def rows_of(design: Design, scales: Scales, gap: Floats, u: int) -> Rows:
 
 
 @njit(cache=True, nogil=True)
-def by_coefficients(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats) -> None:
+def by_coefficients(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """Through `I + R' W R`."""
     where, value = rows.where, rows.value
     n, width = where.shape
@@ -75,7 +75,7 @@ def by_coefficients(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats)
     for r in range(n):
         for p in range(width):
             kind_of[where[r, p]] = rows.kind[p]
-            pushed = bend[r] * value[r, p]
+            pushed = curvature[r] * value[r, p]
             for q in range(width):
                 hessian[where[r, p], where[r, q]] += pushed * value[r, q]
     inverse = np.linalg.inv(hessian)
@@ -109,14 +109,14 @@ def _add_gram(rows: Rows, kind: int, gram: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def by_votes(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats) -> None:
+def by_votes(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """Through `I + W^1/2 R R' W^1/2`."""
-    n = len(bend)
+    n = len(curvature)
     gram = np.zeros((4, n, n))
     for kind in range(4):
         _add_gram(rows, kind, gram[kind])
     whole = gram[0] + gram[1] + gram[2] + gram[3]
-    root = np.sqrt(bend)
+    root = np.sqrt(curvature)
     inner = np.eye(n)
     for r in range(n):
         for s in range(n):
@@ -134,7 +134,7 @@ def by_votes(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats) -> Non
 
 
 @njit(cache=True, nogil=True)
-def by_diagonal(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats) -> None:
+def by_diagonal(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """As if every coefficient stood alone."""
     where, value = rows.where, rows.value
     n, width = where.shape
@@ -143,7 +143,7 @@ def by_diagonal(rows: Rows, bend: Floats, leverage: Floats, degrees: Floats) -> 
     for r in range(n):
         for p in range(width):
             kind_of[where[r, p]] = rows.kind[p]
-            diagonal[where[r, p]] += bend[r] * value[r, p] ** 2
+            diagonal[where[r, p]] += curvature[r] * value[r, p] ** 2
     for r in range(n):
         total = 0.0
         for p in range(width):
@@ -167,10 +167,10 @@ def fill_blocks(
         if first == last:
             continue
         rows = rows_of(design, scales, slope.gap, u)
-        bend, own = slope.bend[first:last], leverage[first:last]
+        curvature, own = slope.curvature[first:last], leverage[first:last]
         if min(rows.size, last - first) > LARGEST:
-            by_diagonal(rows, bend, own, degrees[u])
+            by_diagonal(rows, curvature, own, degrees[u])
         elif rows.size <= last - first:
-            by_coefficients(rows, bend, own, degrees[u])
+            by_coefficients(rows, curvature, own, degrees[u])
         else:
-            by_votes(rows, bend, own, degrees[u])
+            by_votes(rows, curvature, own, degrees[u])

@@ -29,7 +29,7 @@ class Slope(NamedTuple):
     """Derivatives of each cell's loss in its margin, weighted, and the common difference."""
 
     pull: Floats
-    bend: Floats
+    curvature: Floats
     gap: Floats
 
 
@@ -53,7 +53,7 @@ def fill_slopes(
     """First and second derivative of every cell's weighted loss."""
     for c in range(len(margin)):
         slope.pull[c] = weight[c] * scalar_gradient(code, parameter, margin[c], choice[c])
-        slope.bend[c] = weight[c] * scalar_curvature(code, parameter, margin[c], choice[c])
+        slope.curvature[c] = weight[c] * scalar_curvature(code, parameter, margin[c], choice[c])
 
 
 @njit(cache=True, nogil=True)
@@ -78,7 +78,7 @@ def add_pulls(design: Design, attention: Floats, gap: Floats, pull: Floats, out:
 def add_curvature(
     design: Design, attention: Floats, slope: Slope, out: Terms, common: Floats, taste: Floats
 ) -> Floats:
-    """Add the diagonal of `J' bend J` to `out`; returns that of the position effect.
+    """Add the diagonal of `J' curvature J` to `out`; returns that of the position effect.
 
     That of the features' coefficients goes to `common` and `taste`.
     """
@@ -87,16 +87,16 @@ def add_curvature(
         start, steep = design.seen[u], (1.0 + attention[u]) ** 2
         for c in range(design.cells[u], design.cells[u + 1]):
             a, b = start + design.left_at[c], start + design.right_at[c]
-            i, j, bend = design.seen_item[a], design.seen_item[b], slope.bend[c]
-            out.theta[i] += steep * bend
-            out.theta[j] += steep * bend
-            out.own[a] += bend
-            out.own[b] += bend
-            out.lean[u] += design.position[c] * bend
-            out.attention[u] += slope.gap[c] ** 2 * bend
-            position[0] += design.position[c] * bend
+            i, j, curvature = design.seen_item[a], design.seen_item[b], slope.curvature[c]
+            out.theta[i] += steep * curvature
+            out.theta[j] += steep * curvature
+            out.own[a] += curvature
+            out.own[b] += curvature
+            out.lean[u] += design.position[c] * curvature
+            out.attention[u] += slope.gap[c] ** 2 * curvature
+            position[0] += design.position[c] * curvature
             for d in range(width):
-                square = (design.features[i, d] - design.features[j, d]) ** 2 * bend
+                square = (design.features[i, d] - design.features[j, d]) ** 2 * curvature
                 common[d] += steep * square
                 taste[u * width + d] += square
     return position
@@ -104,7 +104,7 @@ def add_curvature(
 
 @njit(cache=True, nogil=True)
 def add_product(design: Design, attention: Floats, slope: Slope, way: Terms, out: Terms) -> Floats:
-    """Add `J' bend J way` to `out` in one pass; returns its part in the position effect."""
+    """Add `J' curvature J way` to `out` in one pass; returns its part in the position effect."""
     position = np.zeros(1)
     for u in range(len(design.cells) - 1):
         start, steep = design.seen[u], 1.0 + attention[u]
@@ -114,7 +114,7 @@ def add_product(design: Design, attention: Floats, slope: Slope, way: Terms, out
             at, gap = design.position[c], slope.gap[c]
             moved = steep * (way.theta[i] - way.theta[j]) + way.own[a] - way.own[b]
             moved += at * (way.position + way.lean[u]) + gap * way.attention[u]
-            moved *= slope.bend[c]
+            moved *= slope.curvature[c]
             out.theta[i] += steep * moved
             out.theta[j] -= steep * moved
             out.own[a] += moved

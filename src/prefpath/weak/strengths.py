@@ -176,8 +176,8 @@ def degrees_of_freedom(posterior: Posterior, state: State, groups: Groups) -> Fl
     by_kind = np.zeros((ballots.votes.n_annotators, KINDS))
     scales = Scales(scale.taste, scale.own, scale.lean, scale.attention)
     fill_blocks(ballots.design, scales, slope, leverage, by_kind)
-    kept = np.clip(1.0 - slope.bend * leverage, 0.0, 1.0)
-    common = scale.like(posterior.diagonal(state, slope._replace(bend=slope.bend * kept)))
+    kept = np.clip(1.0 - slope.curvature * leverage, 0.0, 1.0)
+    common = scale.like(posterior.diagonal(state, slope._replace(curvature=slope.curvature * kept)))
     degrees: Floats = np.bincount(
         _group_of_kinds(groups, ballots.design.seen).ravel(), by_kind.ravel(), len(GROUPS)
     ).astype(np.float64)
