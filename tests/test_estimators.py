@@ -185,7 +185,8 @@ class TestInputs:
         weight = np.random.default_rng(0).integers(1, 3, len(frame))
         twice = np.repeat(np.arange(len(frame)), weight)
         how = {"cv": 0, "n_times": 5, "t_ratio": 5.0}
-        weighed = PreferenceModel(**how).fit(frame, columns["choice"], weight.astype(float))
+        with pytest.warns(VoteWarning, match="a weight of 2 counts as two votes"):
+            weighed = PreferenceModel(**how).fit(frame, columns["choice"], weight.astype(float))
         repeated = PreferenceModel(**how).fit(frame.iloc[twice], columns["choice"][twice])
         np.testing.assert_allclose(weighed.path_.common, repeated.path_.common, rtol=1e-9)
 

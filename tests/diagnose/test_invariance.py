@@ -9,6 +9,9 @@ from prefpath import PreferenceModel, Votes, simulate_crowd
 from prefpath.diagnose import diagnose, discover
 from prefpath.diagnose.ballots import Ballots
 
+# Weights above 1 are said; here they are the point.
+pytestmark = pytest.mark.filterwarnings("ignore::prefpath.VoteWarning")
+
 
 @pytest.fixture(scope="module")
 def rows():
