@@ -37,8 +37,9 @@ lint: $(READY)  ## Style, dead code, sizes, and that every layer imports only fr
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
+# BLAS's own threads would only wait for each other.
 unit: $(READY)  ## All tests, on two processes
-	$(BIN)/pytest -n 2 --dist loadgroup
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup
 
 docs: $(READY)  ## The documentation site, into site/; warnings are errors, nothing is fetched
 	$(BIN)/python tools/sample_report.py docs/sample-report.html

@@ -7,6 +7,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError
+from prefpath.machine import blas_threads_for
 from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
@@ -112,15 +113,16 @@ def fit_path(
         attention=attention,
     )
     grid = make_grid(times, n_times, t_ratio)
-    return solve(
-        problem,
-        grid,
-        solver=solver,
-        common=common,
-        step=step,
-        n_threads=n_threads,
-        progress=progress,
-    )
+    with blas_threads_for(problem.n_common):
+        return solve(
+            problem,
+            grid,
+            solver=solver,
+            common=common,
+            step=step,
+            n_threads=n_threads,
+            progress=progress,
+        )
 
 
 def solve(

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import errno
 import mmap
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
 from prefpath.errors import MachineError
+
+# Rows of a matrix from which BLAS's own threads save more than they cost: below, they mostly wait
+# for each other, and a cross-validated ridge takes six times the processor time.
+_BLAS_THREADS_FROM = 1_000
 
 _NO_MEMORY, _NO_OUTPUT = 71, 74  # exit codes of sysexits.h: EX_OSERR, EX_IOERR
 _MEMORY_REMEDY = (
@@ -119,3 +126,11 @@ def _size(n_bytes: int) -> str:
     ('4 MB', '12.3 GB')
     """
     return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
+
+
+def blas_threads_for(n_rows: int) -> AbstractContextManager[object]:
+    """Within it, BLAS keeps to one thread unless matrices of `n_rows` rows are worth more."""
+    limits: AbstractContextManager[object] = threadpool_limits(
+        1 if n_rows < _BLAS_THREADS_FROM else None, user_api="blas"
+    )
+    return limits

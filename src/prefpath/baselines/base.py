@@ -14,6 +14,7 @@ from scipy.special import expit
 from prefpath.baselines.training import Training
 from prefpath.baselines.tuning import Criterion, Folds, Tuning, cross_validate
 from prefpath.errors import PrefpathError, SettingError, VoteError
+from prefpath.machine import blas_threads_for
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray, Labels
 
@@ -118,22 +119,24 @@ class Baseline(ABC):
         training = Training.from_votes(votes, features, weight)
         if not self.uses_features:
             training = training.without_features()
-        path = self._fit_path(training)
-        tuning = None
-        if len(path) > 1:
-            tuning = cross_validate(
-                self._fit_path,
-                self._row_margins,
-                training,
-                n_folds=self.n_folds,
-                folds=self.folds,
-                random_state=self.random_state,
-                criterion=self.criterion,
-            )
+        with blas_threads_for(votes.n_items):
+            path = self._fit_path(training)
+            tuning = self._tune(training) if len(path) > 1 else None
         fit = path[0 if tuning is None else tuning.best]
         # The one place that writes to a frozen instance: what was learnt is not a parameter.
         object.__setattr__(self, "_fitted", Fitted(votes.items, votes.annotators, fit, tuning))
         return self
+
+    def _tune(self, training: Training) -> Tuning | None:
+        return cross_validate(
+            self._fit_path,
+            self._row_margins,
+            training,
+            n_folds=self.n_folds,
+            folds=self.folds,
+            random_state=self.random_state,
+            criterion=self.criterion,
+        )
 
     def scores(self) -> FloatArray:
         """Scores aligned with the items of the votes fitted, also of items nobody compared."""

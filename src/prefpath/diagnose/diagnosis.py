@@ -24,6 +24,7 @@ from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.leaderboard import side_clicks
+from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Kind, Path
 from prefpath.predict import Comparisons, state_margins
@@ -128,7 +129,8 @@ def diagnose(
         if ballots.decisive.max() >= least_votes:
             draws_from = (fitted.seed or 0) if seed is None else seed
             how = Settings(q, null, least_votes, Draws(n_draws, draws_from, fitted.n_threads))
-            tests = _run_tests(fitted, ballots, how)
+            with blas_threads_for(votes.n_items):
+                tests = _run_tests(fitted, ballots, how)
     return Diagnosis(
         votes=votes,
         t=fitted.t,

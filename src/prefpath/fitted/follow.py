@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.errors import SettingError
 from prefpath.fit import Solver, solve
+from prefpath.machine import blas_threads_for
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.selection.criteria import Criterion
@@ -83,6 +84,13 @@ def follow(
     problem: Problem, settings: PathSettings, stop: StopSettings, progress: Progress | None = None
 ) -> tuple[Path, CrossValidation | None]:
     """The path of a problem, and held-out errors along it; None without folds."""
+    with blas_threads_for(problem.n_common):
+        return _follow(problem, settings, stop, progress)
+
+
+def _follow(
+    problem: Problem, settings: PathSettings, stop: StopSettings, progress: Progress | None
+) -> tuple[Path, CrossValidation | None]:
     grid = make_grid(None, settings.n_times, settings.t_ratio)
     solver = settings.solver
     how: dict[str, Any] = {"common": settings.common, "n_threads": settings.n_threads}

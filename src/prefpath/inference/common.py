@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference.bootstrap import bootstrap_coefficients
@@ -17,12 +15,11 @@ from prefpath.inference.by_votes import n_votes_used, vote_covariance
 from prefpath.inference.evidence import MOST_COEFFICIENTS, Evidence, gather_evidence
 from prefpath.inference.intervals import METHODS, CommonScores, Method, in_scores
 from prefpath.inference.sandwich import Clustered, cluster_covariance
+from prefpath.machine import blas_threads_for
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.population import About, population_of
 from prefpath.votes.encode import CodeArray
-
-_BLAS_THREADS_FROM = 1_000  # items: below, matrices are so small that threads cost more than save
 
 
 class _Asked(NamedTuple):
@@ -95,8 +92,7 @@ def _estimate(
     fitted: Fitted, asked: _Asked, progress: Callable[[int], None] | None
 ) -> CommonScores:
     evidence = gather_evidence(fitted)
-    few = fitted.votes.n_items < _BLAS_THREADS_FROM
-    with threadpool_limits(1 if few else None, user_api="blas"):
+    with blas_threads_for(fitted.votes.n_items):
         clustered = cluster_covariance(evidence)
         if asked.about == "these":
             clustered = _by_votes(evidence, clustered)

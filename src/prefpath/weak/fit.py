@@ -9,6 +9,7 @@ import numpy as np
 from prefpath.comparisons import LabelledComparisons, coded_comparisons
 from prefpath.errors import VoteError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.selection.folds import Fold, Over, make_folds
@@ -68,6 +69,11 @@ def fit_weak(
     True
     """
     fitted = as_fitted(model)
+    with blas_threads_for(fitted.problem.n_common):
+        return _fit_weak(fitted, n_folds, over, seed)
+
+
+def _fit_weak(fitted: Fitted, n_folds: int, over: Over, seed: int | None) -> WeakEffects:
     entered = Entered.on(fitted.path, fitted.t)
     chosen, shares = _strengths(fitted.problem, entered, n_folds, over, seed)
     ballots = Ballots.of(fitted.problem)
