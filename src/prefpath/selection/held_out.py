@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.checkpoint.files import Arrays
 from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
@@ -77,7 +78,19 @@ class KnotScorer:
 
     @property
     def last_time(self) -> float:
-        return self.times[-1]
+        """Of the last knot; 0 before the first."""
+        return self.times[-1] if self.times else 0.0
+
+    def state(self) -> Arrays:
+        """What has been scored so far, as plain arrays."""
+        costs = np.array(self.costs).reshape(len(self.costs), len(self.held_out.who))
+        scored = {"times": self.times, "errors": self.errors, "wrong": self.wrong}
+        return {"costs": costs, **{name: np.array(part) for name, part in scored.items()}}
+
+    def restore(self, state: Arrays) -> None:
+        """Go on after the knots of a state."""
+        self.times, self.errors = state["times"].tolist(), state["errors"].tolist()
+        self.wrong, self.costs = state["wrong"].tolist(), list(state["costs"])
 
     def amend(self, u: int, unit: Floats) -> None:
         """Nobody interpolates between the knots of a fold."""

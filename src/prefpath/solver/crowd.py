@@ -16,6 +16,7 @@ from prefpath.solver.executors import Serial, Threads, split_annotators, split_e
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.light import add_light_cells
 from prefpath.solver.pool import fill_pool, move_votes
+from prefpath.solver.state import CrowdState, WaitingState
 from prefpath.solver.waiting import (
     GradientBounds,
     History,
@@ -50,6 +51,7 @@ class Crowd:
         self.waiting: Waiting = make_waiting(problem)
         self.n_common = problem.n_common + int(problem.common_position)
         self.active = Active(np.zeros(0, np.int64), np.array([self.n_common], np.int64))
+        self._joined: list[int] = []  # how many became active at a time
         self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
         self.active_chunks: list[tuple[int, int]] = []
         self._light_pay = problem.features is None
@@ -108,11 +110,16 @@ class Crowd:
     def activate(self, who: Ints) -> Floats:
         """Move annotators from the pool into y; returns their part of y. They are up to date."""
         self.refresh(who)
-        problem, waiting = self.problem, self.waiting
+        self._join(who)
+        return np.concatenate([self._unit(int(u)) for u in who])
+
+    def _join(self, who: Ints) -> None:
+        """Take annotators out of the pool and lay out their votes beside those of the active."""
+        problem = self.problem
         move_votes(who, problem.design, problem.target, self.index.pair_of, -1.0, self.pool)
-        waiting.waits[who] = 0
-        parts = [self._unit(int(u)) for u in who]
-        widths = np.array([len(part) for part in parts])
+        self.waiting.waits[who] = 0
+        self._joined.append(len(who))
+        widths = np.diff(problem.design.blocks)[who] + problem.n_scalars
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         at = at.astype(np.int64)
         light = self.active.light
@@ -131,7 +138,6 @@ class Crowd:
         self.active_chunks = sorted(
             split_evenly(sizes), key=lambda ab: -int(sizes[slice(*ab)].sum())
         )
-        return np.concatenate(parts)
 
     def note_knot(self, time: float, ends: StepEnds) -> None:
         """Remember theta and its integral at a knot, to tell later what z was there."""
@@ -267,6 +273,34 @@ class Crowd:
         by_position = 0.5 * np.sqrt(n_items) * np.abs(bias).sum()
         return float(np.sqrt(np.var(scores) * n_items) + by_position)
 
+    def state(self) -> CrowdState:
+        """Who is active and the history of theta, as plain arrays."""
+        nothing = np.zeros(0)
+        knot = (np.nan, nothing, nothing) if self._knot is None else self._knot
+        past = History(*(part[: self._now + 1].copy() for part in self._history))
+        who, joined = self.active.who, np.array(self._joined, dtype=np.int64)
+        return CrowdState(who, joined, past, self._widest, *knot, self.cells_read)
+
+    def waiting_state(self) -> WaitingState:
+        """What is known of who waits, as plain arrays."""
+        known = self.waiting._asdict()
+        return WaitingState(**{name: known[name].copy() for name in WaitingState._fields})
+
+    def restore(self, state: CrowdState, waiting: WaitingState) -> None:
+        """Go on from a state of the same problem; everybody joins in the order they did."""
+        for who in np.split(state.who, np.cumsum(state.joined)[:-1]):
+            if len(who):
+                self._join(who)
+        known = {name: part.copy() for name, part in waiting._asdict().items()}
+        self.waiting = self.waiting._replace(**known)
+        self._now = len(state.history.time) - 1
+        room = max(_FIRST_CAPACITY, self._now + 2)
+        self._history = History(*(_with_room(part, room) for part in state.history))
+        self._widest, self.cells_read = state.widest, state.cells_read
+        self._bounds = self._current_bounds()
+        if not np.isnan(state.knot_time):
+            self._knot = (state.knot_time, state.knot_integral, state.knot_theta)
+
     def _save(self, who: Ints) -> list[Any]:
         blocks, z = self.problem.design.blocks, self.waiting.z.block
         kept = [part[who] for part in self._by_annotator()]
@@ -291,4 +325,8 @@ def is_large(problem: Problem) -> bool:
 
 
 def _doubled(values: Floats) -> Floats:
-    return np.concatenate((values, np.zeros_like(values)))
+    return _with_room(values, 2 * len(values))
+
+
+def _with_room(values: Floats, room: int) -> Floats:
+    return np.concatenate((values, np.zeros((room - len(values), *values.shape[1:]))))

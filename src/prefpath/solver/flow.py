@@ -8,8 +8,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from prefpath.checkpoint import Slot
+from prefpath.checkpoint.files import Arrays
 from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
@@ -17,10 +21,11 @@ from prefpath.path import Path
 from prefpath.solver.crowd import Crowd, is_large
 from prefpath.solver.executors import MOST_SHARDS, make_executor
 from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
-from prefpath.solver.interpolation import StepEnds, entry_in_step
+from prefpath.solver.interpolation import Ends, StepEnds, entry_in_step
 from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
 from prefpath.solver.slope import Slope
+from prefpath.solver.state import DriverState, FlowState, as_arrays, from_arrays
 from prefpath.solver.work import Common, Progress, Work
 
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
@@ -52,9 +57,15 @@ def solve_flow(
     tolerance: float = TOLERANCE,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    slot: Slot | None = None,
 ) -> Path:
-    """The path of `problem` at the times of `grid`, by adaptive integration."""
-    with FlowSolver(problem, common=common, tolerance=tolerance, n_threads=n_threads) as solver:
+    """The path of `problem` at the times of `grid`, by adaptive integration.
+
+    With a slot of a checkpoint it goes on from what is kept there, and is kept on its way.
+    """
+    with FlowSolver(
+        problem, common=common, tolerance=tolerance, n_threads=n_threads, slot=slot
+    ) as solver:
         times = grid.times
         if times is None:
             times = grid.from_first(solver.first_entry())
@@ -75,6 +86,7 @@ class FlowSolver:
         tolerance: float = TOLERANCE,
         n_threads: int | None = None,
         recorder: Recorder | None = None,
+        slot: Slot | None = None,
     ) -> None:
         if not 0 < tolerance < 1:
             raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
@@ -93,6 +105,56 @@ class FlowSolver:
         self._radius = self.slope.spectral_radius(self.y, self.f)
         self._radius_age = 0
         self._step = _FIRST_STEP / self._radius
+        self._begins = np.nan
+        self._slot = slot
+        kept = None if slot is None else slot.load(self._fits)
+        if kept is not None:
+            self.restore(from_arrays(FlowState, kept))
+
+    @classmethod
+    def from_state(cls, problem: Problem, state: FlowState, **how: Any) -> FlowSolver:
+        """A path under way from where another one of the same problem and settings stood."""
+        solver = cls(problem, **how)
+        solver.restore(state)
+        return solver
+
+    def state(self) -> FlowState:
+        """Where the path stands between two steps, as plain arrays."""
+        work, at_start = self.work, Ends(0.0, 0.0, self.y, self.y, self.f, self.f)
+        driver = DriverState(
+            last=at_start if self.last is None else self.last.as_ends(),
+            theta=self.theta,
+            entered=self.entered.copy(),
+            begins=self._begins,
+            step=self._step,
+            radius=self._radius,
+            radius_age=self._radius_age,
+            work=np.array([work.steps, work.rejected, work.redone, work.evaluations]),
+            slope=self.slope.state(),
+            crowd=self.crowd.state(),
+        )
+        return FlowState(driver, self.crowd.waiting_state(), self.recorder.state())
+
+    def _fits(self, arrays: Arrays) -> bool:
+        """Whether arrays are a state of this problem: all there, and as many as they should be."""
+        state = from_arrays(FlowState, arrays)
+        now = self.entered, self.theta, self.crowd.waiting.z.block
+        then = state.driver.entered, state.driver.theta, state.waiting.z.block
+        return [part.shape for part in now] == [part.shape for part in then]
+
+    def restore(self, state: FlowState) -> None:
+        """Go on from a state of the same problem and settings."""
+        driver, last = state.driver, state.driver.last
+        self.crowd.restore(driver.crowd, state.waiting)
+        self.slope.restore(driver.slope)
+        self.recorder.restore(state.recorded)
+        self.last = StepEnds(*last, self.slope.n_minimised) if last.length > 0.0 else None
+        self.time, self.y, self.f = last.start + last.length, last.y1, last.f1
+        self.theta, self.entered = driver.theta, driver.entered.copy()
+        self._begins, self._step = driver.begins, driver.step
+        self._radius, self._radius_age = driver.radius, driver.radius_age
+        work = self.work
+        work.steps, work.rejected, work.redone, work.evaluations = driver.work.tolist()
 
     def __enter__(self) -> FlowSolver:
         return self
@@ -102,19 +164,23 @@ class FlowSolver:
 
     def first_entry(self) -> float:
         """When the first annotator pops up; when we gave up waiting, if nobody does."""
+        if not np.isnan(self._begins):
+            return self._begins
         latest = give_up_after(float(self.crowd.waiting.share.max()))
         while not np.isfinite(self._first()) and self.time < latest:
-            self._advance()
+            self._advance_and_keep()
         if not np.isfinite(self._first()):
             say_nobody_enters()
-            return self.time
-        return self._first()
+        self._begins = min(self._first(), self.time)
+        return self._begins
 
     def follow(self, times: Floats, progress: Progress | None = None) -> None:
-        """Go on to the last of `times`, with a knot at each of them."""
-        for t in times:
+        """Go on to the last of `times`, with a knot at each of them that comes after the last."""
+        if self._slot is not None:
+            self._slot.begin()
+        for t in times[times > self.recorder.last_time]:
             while self.time < t:
-                self._advance()
+                self._advance_and_keep()
             assert self.last is not None
             y = self.last.at(float(t))
             if self.slope.minimiser is not None:
@@ -123,6 +189,8 @@ class FlowSolver:
             self.crowd.note_knot(float(t), self.last)
             if progress is not None:
                 progress(float(t), len(self.crowd.active.who))
+        if self._slot is not None:
+            self._slot.end(self._arrays)
 
     @property
     def time_of_last_knot(self) -> float:
@@ -151,6 +219,14 @@ class FlowSolver:
 
     def _first(self) -> float:
         return float(self.entered.min(initial=np.inf))
+
+    def _advance_and_keep(self) -> None:
+        self._advance()
+        if self._slot is not None:
+            self._slot.tick(self._arrays)
+
+    def _arrays(self) -> Arrays:
+        return as_arrays(self.state())
 
     def _advance(self) -> None:
         """One accepted step."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from prefpath.checkpoint.files import Arrays
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import block_norms
 from prefpath.model.problem import Problem
@@ -91,6 +92,10 @@ class Recorder(Protocol):
     @property
     def last_time(self) -> float: ...
 
+    def state(self) -> Arrays: ...
+
+    def restore(self, state: Arrays) -> None: ...
+
 
 class FlowRecorder:
     """Collects knots that hold the active annotators; who pops up later is amended.
@@ -117,7 +122,27 @@ class FlowRecorder:
 
     @property
     def last_time(self) -> float:
-        return self._times[-1]
+        """Of the last knot; 0 before the first."""
+        return self._times[-1] if self._times else 0.0
+
+    def state(self) -> Arrays:
+        """All knots as plain arrays: `size[k]` numbers of `values` belong to `who[k]`."""
+        units = [unit for knot in self._units for unit in knot.items()]
+        return {
+            "times": np.array(self._times),
+            "common": np.array(self._common),
+            "n_units": np.array([len(knot) for knot in self._units], dtype=np.int64),
+            "who": np.array([u for u, _ in units], dtype=np.int64),
+            "size": np.array([len(unit) for _, unit in units], dtype=np.int64),
+            "values": np.concatenate([np.zeros(0), *(unit for _, unit in units)]),
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Go on after the knots of a state."""
+        values = iter(np.split(state["values"], np.cumsum(state["size"])[:-1]))
+        who = iter(state["who"].tolist())
+        self._times, self._common = state["times"].tolist(), list(state["common"])
+        self._units = [{next(who): next(values) for _ in range(n)} for n in state["n_units"]]
 
     def amend(self, u: int, unit: Floats) -> None:
         """What z of an annotator who is now active was at the last knot."""

@@ -26,6 +26,7 @@ from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import Stage, chebyshev, next_stage
+from prefpath.solver.state import SlopeState, random_from_words, random_words
 from prefpath.solver.work import Common, Work
 
 # The power method stops at 3 % and comes from below: what it finds is taken for so much more.
@@ -289,6 +290,17 @@ class Slope:
         for scratch in self._scratch[: len(chunks)]:
             item_gradient += scratch.item_gradient
         common_slope(f, item_gradient, position_gradient, inputs)
+
+    def state(self) -> SlopeState:
+        """What the next estimate of the spectral radius goes on from, as plain arrays."""
+        radius = self._attention_radius.copy()
+        return SlopeState(self._direction, self._last_radius, radius, random_words(self._rng))
+
+    def restore(self, state: SlopeState) -> None:
+        """Go on from a state of the same problem."""
+        self._direction, self._last_radius = state.direction, state.last_radius
+        self._attention_radius = state.attention_radius.copy()
+        self._rng = random_from_words(state.random)
 
     def _scratch_of(self, k: int) -> Scratch:
         while len(self._scratch) <= k:
