@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from prefpath import Path, SettingError, Votes, fit_path
 from prefpath.model.problem import Problem
-from prefpath.solver import crowd, executors
+from prefpath.solver import executors, room
 from prefpath.solver import slope as slopes
 from prefpath.solver.arguments import CommonPart, Personal, inputs_of, make_scratch
 from prefpath.solver.executors import Serial
@@ -258,7 +258,7 @@ def test_flow_is_the_path_of_lbi(loss, case):
 def test_large_mode_and_threads(monkeypatch, how):
     votes = attentive_votes(5, (1.0,) * 20 + (0.0, -1.0) * 5, n_items=6, each=30)
     small = fit_path(votes, n_times=6, t_ratio=10.0, attention=True, **how)
-    monkeypatch.setattr(crowd, "_LARGE", 0)
+    monkeypatch.setattr(room, "_LARGE", 0)
     monkeypatch.setattr(executors, "CELLS_A_SHARD", 10)
     one, two = (
         fit_path(votes, n_times=6, t_ratio=10.0, attention=True, n_threads=n, **how) for n in (1, 2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from prefpath import Path, SettingError, Votes, VoteWarning, fit_path, simulate_crowd
 from prefpath.model.problem import Problem
-from prefpath.solver import crowd, executors
+from prefpath.solver import executors, room
 from prefpath.solver.executors import Serial
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import FIRST_RATIO, make_grid
@@ -156,7 +156,7 @@ def test_any_kappa(kappa):
 def test_large_mode_is_the_same_path_and_threads_change_nothing(monkeypatch, how):
     votes = random_votes(5, n_votes=900, n_annotators=30, n_items=6)
     small = fit_path(votes, n_times=6, t_ratio=10.0, **how)
-    monkeypatch.setattr(crowd, "_LARGE", 0)
+    monkeypatch.setattr(room, "_LARGE", 0)
     monkeypatch.setattr(executors, "CELLS_A_SHARD", 10)
     one, two = (fit_path(votes, n_times=6, t_ratio=10.0, n_threads=n, **how) for n in (1, 2))
     np.testing.assert_array_equal(one.times, two.times)

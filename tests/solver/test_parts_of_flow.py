@@ -25,6 +25,7 @@ from prefpath.solver.rkc import (
     next_stage,
     stages_needed,
 )
+from prefpath.solver.room import Moment
 from strategies import SEEDS, crowds, random_features, random_votes, settings_of
 
 
@@ -197,14 +198,16 @@ def test_a_refreshed_z_is_the_integral_of_its_slope(seed, loss, has_features):
     straight = StraightCrowd(problem, seed)
     straight.advance(0, 12)
     crowd, everybody = straight.crowd, np.arange(votes.n_annotators)
-    crowd.refresh(everybody)
+    crowd.room.refresh(crowd.sight, everybody)
     z = integral(straight.slope, straight.ends)
     tolerance = 1e-12 if loss == "linear" else 1e-3  # the quadrature is exact for the linear loss
     for u in everybody:
-        found = crowd.waiting.z.block[problem.design.blocks[u] : problem.design.blocks[u + 1]]
+        found = crowd.room.waiting.z.block[problem.design.blocks[u] : problem.design.blocks[u + 1]]
         np.testing.assert_allclose(found, dense_block(problem, z, u), atol=tolerance)
     np.testing.assert_allclose(
-        crowd.waiting.z.scalar[:, 0], z[votes.n_annotators * problem.n_common :], atol=tolerance
+        crowd.room.waiting.z.scalar[:, 0],
+        z[votes.n_annotators * problem.n_common :],
+        atol=tolerance,
     )
 
 
@@ -227,12 +230,12 @@ def test_nobody_pops_up_unsuspected(seed, loss, penalty, has_features, threshold
     crowd, end = straight.crowd, straight.ends[-1]
     looked_at = np.random.default_rng(seed).random(votes.n_annotators) < 0.6
     straight.advance(0, 6)
-    crowd.refresh(np.flatnonzero(looked_at))
+    crowd.room.refresh(crowd.sight, np.flatnonzero(looked_at))
     straight.advance(6, 12)
     drift, travel = crowd.moved()
     # Each of the two measures of how far theta moved must do by itself.
-    suspects = set(crowd.suspects(end, drift, 1e300)) & set(crowd.suspects(end, 1e300, travel))
-    suspects &= set(crowd.suspects(end, drift, travel))
+    moments = Moment(end, drift, 1e300), Moment(end, 1e300, travel), Moment(end, drift, travel)
+    suspects = set.intersection(*(set(crowd.room.suspects(crowd.sight, m)) for m in moments))
     z = integral(straight.slope, straight.ends)
     bias = z[votes.n_annotators * problem.n_common :]
     for u in range(votes.n_annotators):
@@ -246,8 +249,9 @@ def test_the_watch_lets_most_of_a_large_crowd_sleep():
     votes = random_votes(0, n_votes=3_000, n_annotators=300)
     crowd = Crowd(Problem.build(votes), Serial())
     sure = crowd.nobody_enters_before()
-    assert not len(crowd.suspects(0.99 * sure, 0.0, 0.0))
-    assert 0 < len(crowd.suspects(1.5 * sure, 0.0, 0.0)) < 100
+    room, sight = crowd.room, crowd.sight
+    assert not len(room.suspects(sight, Moment(0.99 * sure, 0.0, 0.0)))
+    assert 0 < len(room.suspects(sight, Moment(1.5 * sure, 0.0, 0.0))) < 100
 
 
 def test_what_a_refresh_changed_can_be_taken_back():
@@ -257,17 +261,17 @@ def test_what_a_refresh_changed_can_be_taken_back():
     crowd = straight.crowd
     before = waiting_arrays(crowd)
     who = np.array([0, 2, 3])
-    saved = crowd._save(who)
-    crowd.refresh(who)
-    assert not np.array_equal(crowd.waiting.z.block, before["block"])
-    crowd._restore(who, saved)
+    saved = crowd.room._save(who)
+    crowd.room.refresh(crowd.sight, who)
+    assert not np.array_equal(crowd.room.waiting.z.block, before["block"])
+    crowd.room._restore(who, saved)
     for name, part in waiting_arrays(crowd).items():
         np.testing.assert_array_equal(part, before[name])
 
 
 def waiting_arrays(crowd: Crowd) -> dict[str, np.ndarray]:
     """Copies of all that is known of who waits."""
-    parts = {**crowd.waiting._asdict(), **crowd.waiting.z._asdict()}
+    parts = {**crowd.room.waiting._asdict(), **crowd.room.waiting.z._asdict()}
     return {name: part.copy() for name, part in parts.items() if name != "z"}
 
 

@@ -78,7 +78,7 @@ def test_a_state_is_not_changed_by_who_goes_on_from_it(votes):
 
 
 def test_chunks_of_a_large_crowd_are_laid_out_again(monkeypatch):
-    monkeypatch.setattr("prefpath.solver.crowd._LARGE", 100)
+    monkeypatch.setattr("prefpath.solver.room._LARGE", 100)
     monkeypatch.setattr("prefpath.solver.executors.CELLS_A_SHARD", 10)
     votes = simulate_crowd(900, 12, 6, deviants=3, clickers=2, seed=3).votes
     problem = Problem.build(votes)

@@ -2,60 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prefpath.model.attention import RELATIVE_THRESHOLD
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
-from prefpath.solver.arguments import inputs_of, make_scratch
-from prefpath.solver.executors import Serial, Threads, split_annotators, split_evenly
+from prefpath.solver.arguments import Inputs, Scratch, inputs_of, make_scratch
+from prefpath.solver.executors import Serial, Threads, split_evenly
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.light import add_light_cells
-from prefpath.solver.pool import fill_pool, move_votes
+from prefpath.solver.pool import Pool, fill_pool, move_votes
+from prefpath.solver.room import Knot, Leavers, Moment, Rooms, Sight, WaitingRoom, is_large
 from prefpath.solver.state import CrowdState, WaitingState
-from prefpath.solver.waiting import (
-    GradientBounds,
-    History,
-    Waiting,
-    find_suspects,
-    make_waiting,
-    panel_slope,
-    refresh,
-    surely_waiting_until,
-)
+from prefpath.solver.waiting import GradientBounds, History
 
 # Steps the history has room for at first; most paths take fewer.
 _FIRST_CAPACITY = 256
-# Cells from which a pass is worth sharing out: about a millisecond, ten times what the calls cost.
-_LARGE = 200_000
 # Quadrature errors of an attention have one sign for all votes and panels, and add up: with two
 # thirds of the tolerance, attentions just entered agree with LBI to 1 %.
 _SAME_SIGN = 1.5
-# An annotator may have passed the threshold by this much unnoticed before a step is redone.
-_OVERSHOOT = 1e-3
+
+
+class Joined(NamedTuple):
+    """Annotators who have become active: their part of y, and their z at the last knot."""
+
+    who: Ints
+    y: Floats
+    at_knot: list[Floats]
 
 
 class Crowd:
-    """Waiting and active annotators of a problem, with the history of the common scores."""
+    """Waiting and active annotators of a problem, with the history of the common scores.
 
-    def __init__(self, problem: Problem, executor: Serial | Threads) -> None:
-        self.problem = problem
-        self.inputs = inputs_of(problem)
-        self.executor = executor
+    Arrays by annotator (`share`, `inputs`) are by the numbers of `problem`; who waits is asked of
+    its rooms.
+    """
+
+    def __init__(
+        self, problem: Problem, executor: Serial | Threads, rooms: Rooms | None = None
+    ) -> None:
+        self.problem, self.executor = problem, executor
+        self.inputs: Inputs = inputs_of(problem)
         self.index = problem.pool_index
-        self.pool = fill_pool(problem, self.index)
-        self.waiting: Waiting = make_waiting(problem)
+        self.pool: Pool = fill_pool(problem, self.index)
+        self.is_large = is_large(problem)
+        self.room = WaitingRoom(problem, self.inputs, executor)
+        self.rooms: Rooms = self.room if rooms is None else rooms
+        self.share: Floats = self.room.waiting.share
         self.n_common = problem.n_common + int(problem.common_position)
         self.active = Active(np.zeros(0, np.int64), np.array([self.n_common], np.int64))
         self._joined: list[int] = []  # how many became active at a time
         self.pool_chunks = split_evenly(np.ones(len(self.index.first), dtype=np.int64))
         self.active_chunks: list[tuple[int, int]] = []
         self._light_pay = problem.features is None
-        self.cells_read = 0
         self._pair_norm = problem.penalty.pair_norm(problem.features)
         self._largest_choice = float(np.abs(problem.target.choice).max(initial=0.0))
         self._widest = 0.0
@@ -69,71 +71,86 @@ class Crowd:
             np.zeros(_FIRST_CAPACITY),
             np.zeros(_FIRST_CAPACITY),
         )
-        self._knot: tuple[float, Floats, Floats] | None = None
-        self._scratch = [make_scratch(problem, with_items=False)]
+        self._knot: Knot | None = None
+
+    @property
+    def sight(self) -> Sight:
+        """What rooms see of the path now."""
+        return Sight(self._history, self._now, self._bounds)
+
+    @property
+    def n_units(self) -> int:
+        """Annotators that have a number here: those of the problem."""
+        return len(self.share)
+
+    @property
+    def n_voted(self) -> int:
+        """Annotators with votes, waiting or not."""
+        return int(np.count_nonzero(self.share))
+
+    @property
+    def largest_share(self) -> float:
+        """Share of all votes that the busiest annotator cast."""
+        return float(self.share.max())
+
+    @property
+    def largest_threshold(self) -> float:
+        """Of all deviations."""
+        return float(self.problem.deviation_threshold.max())
+
+    def scratch(self) -> Scratch:
+        """Buffers large enough for any annotator who may become active."""
+        return make_scratch(self.problem)
 
     def nobody_enters_before(self) -> float:
         """Time before which no annotator can pop up, however they vote."""
-        return surely_waiting_until(self.waiting.share, self.inputs.terms, self._bounds)
+        return self.rooms.nobody_enters_before(self._bounds)
 
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""
         drift, travel = self.moved()
         drift += step * self._range(theta_slope)
         travel += step * self._norm(theta_slope)
-        suspects = self.suspects(time + step, drift, travel)
-        if not len(suspects):
-            return suspects
-        self.refresh(suspects)
-        return self.suspects(time + step, drift, travel)
+        return self.rooms.about_to_enter(self.sight, Moment(time + step, drift, travel))
 
     def end_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> Ints:
         """Note the step in the history; who popped up unpredicted, for the step to be redone."""
         self.note_step(ends, theta, theta_before)
-        suspects = self.suspects(ends.end, *self.moved())
-        if not len(suspects):
-            return suspects
-        saved = self._save(suspects)
-        self.refresh(suspects)
-        over = self._over_threshold(suspects)
-        if not len(over):
-            return over
-        self._restore(suspects, saved)
-        self._now -= 1
-        self.refresh(over)
+        over = self.rooms.end_step(self.sight, Moment(ends.end, *self.moved()))
+        if len(over):
+            self._now -= 1
+            self.rooms.undo_step(self.sight, over)
         return over
 
     def moved(self) -> tuple[float, float]:
         """How far theta has moved so far: the sum of the ranges, and of the norms, of its steps."""
         return float(self._history.drift[self._now]), float(self._history.travel[self._now])
 
-    def activate(self, who: Ints) -> Floats:
-        """Move annotators from the pool into y; returns their part of y. They are up to date."""
-        self.refresh(who)
-        self._join(who)
-        return np.concatenate([self._unit(int(u)) for u in who])
+    def activate(self, who: Ints, *, with_knot: bool = True) -> Joined:
+        """Let annotators who wait become active; `with_knot` asks for their z at the last knot."""
+        leavers = self.rooms.leave(self.sight, who, self._knot if with_knot else None)
+        numbers = self._number(leavers)
+        self._join(numbers)
+        return Joined(numbers, np.concatenate(leavers.units), leavers.at_knot)
+
+    def _number(self, leavers: Leavers) -> Ints:
+        """The numbers of those who leave a room: on one machine, the problem's."""
+        return leavers.who
 
     def _join(self, who: Ints) -> None:
         """Take annotators out of the pool and lay out their votes beside those of the active."""
-        problem = self.problem
-        move_votes(who, problem.design, problem.target, self.index.pair_of, -1.0, self.pool)
-        self.waiting.waits[who] = 0
+        design, target = self.inputs.design, self.inputs.target
+        move_votes(who, design, target, self.index.pair_of, -1.0, self.pool)
         self._joined.append(len(who))
-        widths = np.diff(problem.design.blocks)[who] + problem.n_scalars
+        widths = np.diff(design.blocks)[who] + self.problem.n_scalars
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         at = at.astype(np.int64)
         light = self.active.light
         if self._light_pay:
-            light = add_light_cells(
-                light,
-                who,
-                at[len(self.active.who) :],
-                problem.n_scalars,
-                problem.design,
-                problem.target,
-            )
+            newcomers = at[len(self.active.who) :]
+            light = add_light_cells(light, who, newcomers, self.problem.n_scalars, design, target)
         self.active = Active(np.concatenate((self.active.who, who)), at, light)
-        sizes = np.diff(problem.design.cells)[self.active.who]
+        sizes = np.diff(design.cells)[self.active.who]
         # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
         self.active_chunks = sorted(
             split_evenly(sizes), key=lambda ab: -int(sizes[slice(*ab)].sum())
@@ -143,37 +160,7 @@ class Crowd:
         """Remember theta and its integral at a knot, to tell later what z was there."""
         before = self._history.integral[self._now - 1]
         theta = self._theta(ends.at(time)) if self.problem.attention else np.zeros(0)
-        self._knot = (time, before + self._theta_integral(ends, time), theta)
-
-    def at_last_knot(self, who: Ints) -> list[Floats]:
-        """What z (block, then scalars) of waiting annotators was at the last knot."""
-        if self._knot is None:
-            return [np.zeros(0)] * len(who)
-        self.refresh(who)
-        time, integral, theta = self._knot
-        now = self._history.time[self._now]
-        if now - time <= 1e-12 * now:
-            return [self._unit(int(u)) for u in who]
-        span = History(
-            np.array([time, now]),
-            np.stack((integral, self._history.integral[self._now])),
-            np.stack((theta, self._history.theta[self._now])),
-            np.zeros(2),
-            np.zeros(2),
-        )
-        return [self._back_to(int(u), span) for u in who]
-
-    def _unit(self, u: int) -> Floats:
-        """z of a waiting annotator as y holds it: block, then scalars."""
-        blocks, z = self.problem.design.blocks, self.waiting.z
-        return np.concatenate((z.block[blocks[u] : blocks[u + 1]], z.scalar[u]))
-
-    def _back_to(self, u: int, span: History) -> Floats:
-        blocks, scratch = self.problem.design.blocks, self._scratch[0]
-        panel_slope(u, span, 0, 1, self.inputs, scratch)
-        width = int(blocks[u + 1] - blocks[u])
-        slope = np.concatenate((scratch.coefficient[:width], scratch.scalar))
-        return self._unit(u) - (span.time[1] - span.time[0]) * slope
+        self._knot = Knot(time, before + self._theta_integral(ends, time), theta)
 
     def _current_bounds(self) -> GradientBounds:
         loss = self.problem.loss
@@ -204,37 +191,6 @@ class Crowd:
             curvature=np.append(bounds.curvature, turn * unit),
             quadrature=max(bounds.quadrature, error),
         )
-
-    def suspects(self, time: float, drift: float, travel: float) -> Ints:
-        """Who may have popped up at a time when theta has moved so far in all."""
-        return find_suspects(
-            self.waiting, self._history, self.inputs.terms, self._bounds, time, drift, travel
-        )
-
-    def refresh(self, who: Ints) -> None:
-        """Bring z of some waiting annotators up to the present."""
-        shards = (
-            split_annotators(self.problem.design.cells, who) if is_large(self.problem) else [who]
-        )
-        while len(self._scratch) < len(shards):
-            self._scratch.append(make_scratch(self.problem, with_items=False))
-
-        def refresh_shard(k: int) -> int:
-            return refresh(
-                shards[k],
-                self.waiting,
-                self._history,
-                self._now,
-                self.inputs,
-                self._bounds,
-                self._scratch[k],
-            )
-
-        self.cells_read += sum(self.executor.map(refresh_shard, range(len(shards))))
-
-    def _over_threshold(self, who: Ints) -> Ints:
-        threshold = self.inputs.terms.threshold[who] * (1 + _OVERSHOOT)
-        return who[(self.waiting.norm[who] > threshold).any(axis=1)]
 
     def note_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> None:
         """Add a step to the history of the common scores."""
@@ -276,52 +232,29 @@ class Crowd:
     def state(self) -> CrowdState:
         """Who is active and the history of theta, as plain arrays."""
         nothing = np.zeros(0)
-        knot = (np.nan, nothing, nothing) if self._knot is None else self._knot
+        knot = Knot(np.nan, nothing, nothing) if self._knot is None else self._knot
         past = History(*(part[: self._now + 1].copy() for part in self._history))
         who, joined = self.active.who, np.array(self._joined, dtype=np.int64)
-        return CrowdState(who, joined, past, self._widest, *knot, self.cells_read)
-
-    def waiting_state(self) -> WaitingState:
-        """What is known of who waits, as plain arrays."""
-        known = self.waiting._asdict()
-        return WaitingState(**{name: known[name].copy() for name in WaitingState._fields})
+        return CrowdState(who, joined, past, self._widest, *knot, self.room.cells_read)
 
     def restore(self, state: CrowdState, waiting: WaitingState) -> None:
         """Go on from a state of the same problem; everybody joins in the order they did."""
         for who in np.split(state.who, np.cumsum(state.joined)[:-1]):
             if len(who):
                 self._join(who)
-        known = {name: part.copy() for name, part in waiting._asdict().items()}
-        self.waiting = self.waiting._replace(**known)
+        self.room.restore(waiting)
+        self.room.cells_read = state.cells_read
+        self.restore_history(state)
+
+    def restore_history(self, state: CrowdState) -> None:
+        """The history of theta, the bounds that follow from it, and the last knot."""
         self._now = len(state.history.time) - 1
         room = max(_FIRST_CAPACITY, self._now + 2)
         self._history = History(*(_with_room(part, room) for part in state.history))
-        self._widest, self.cells_read = state.widest, state.cells_read
+        self._widest = state.widest
         self._bounds = self._current_bounds()
         if not np.isnan(state.knot_time):
-            self._knot = (state.knot_time, state.knot_integral, state.knot_theta)
-
-    def _save(self, who: Ints) -> list[Any]:
-        blocks, z = self.problem.design.blocks, self.waiting.z.block
-        kept = [part[who] for part in self._by_annotator()]
-        return [*kept, *(z[blocks[u] : blocks[u + 1]].copy() for u in who)]
-
-    def _restore(self, who: Ints, saved: list[Any]) -> None:
-        blocks, parts = self.problem.design.blocks, self._by_annotator()
-        for part, values in zip(parts, saved, strict=False):
-            part[who] = values
-        for u, z in zip(who, saved[len(parts) :], strict=True):
-            self.waiting.z.block[blocks[u] : blocks[u + 1]] = z
-
-    def _by_annotator(self) -> list[NDArray[Any]]:
-        """What a refresh changes, one row an annotator."""
-        w = self.waiting
-        return [w.dormant, w.since, w.z.scalar, w.norm, w.reach, w.drift, w.travel]
-
-
-def is_large(problem: Problem) -> bool:
-    """Whether a pass over the votes is worth more than the calls it takes to share it out."""
-    return len(problem.design.left_at) > _LARGE
+            self._knot = Knot(state.knot_time, state.knot_integral, state.knot_theta)
 
 
 def _doubled(values: Floats) -> Floats:

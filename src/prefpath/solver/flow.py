@@ -18,12 +18,13 @@ from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.solver.crowd import Crowd, is_large
+from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import MOST_SHARDS, make_executor
 from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
 from prefpath.solver.interpolation import Ends, StepEnds, entry_in_step
 from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
+from prefpath.solver.room import is_large
 from prefpath.solver.slope import Slope
 from prefpath.solver.state import DriverState, FlowState, as_arrays, from_arrays
 from prefpath.solver.work import Common, Progress, Work
@@ -87,16 +88,18 @@ class FlowSolver:
         n_threads: int | None = None,
         recorder: Recorder | None = None,
         slot: Slot | None = None,
+        crowd: Crowd | None = None,
     ) -> None:
         if not 0 < tolerance < 1:
             raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
         self.problem, self.tolerance = problem, tolerance
         self.work = Work()
         self.executor = make_executor(n_threads, MOST_SHARDS if is_large(problem) else 1)
-        self.crowd = Crowd(problem, self.executor)
+        self.crowd = Crowd(problem, self.executor) if crowd is None else crowd
         self.slope = Slope(problem, self.crowd, common, self.executor, self.work)
         self.recorder: Recorder = FlowRecorder(problem) if recorder is None else recorder
-        self.entered = np.full(self.crowd.waiting.norm.shape, np.inf)  # column: effect
+        n_effects = self.crowd.inputs.terms.threshold.shape[1]
+        self.entered = np.full((self.crowd.n_units, n_effects), np.inf)
         self.time = 0.0
         self.y = self.slope.first_point()
         self.f = self.slope.at(self.y)
@@ -133,12 +136,12 @@ class FlowSolver:
             slope=self.slope.state(),
             crowd=self.crowd.state(),
         )
-        return FlowState(driver, self.crowd.waiting_state(), self.recorder.state())
+        return FlowState(driver, self.crowd.room.state(), self.recorder.state())
 
     def _fits(self, arrays: Arrays) -> bool:
         """Whether arrays are a state of this problem: all there, and as many as they should be."""
         state = from_arrays(FlowState, arrays)
-        now = self.entered, self.theta, self.crowd.waiting.z.block
+        now = self.entered, self.theta, self.crowd.room.waiting.z.block
         then = state.driver.entered, state.driver.theta, state.waiting.z.block
         return [part.shape for part in now] == [part.shape for part in then]
 
@@ -166,7 +169,7 @@ class FlowSolver:
         """When the first annotator pops up; when we gave up waiting, if nobody does."""
         if not np.isnan(self._begins):
             return self._begins
-        latest = give_up_after(float(self.crowd.waiting.share.max()))
+        latest = give_up_after(self.crowd.largest_share)
         while not np.isfinite(self._first()) and self.time < latest:
             self._advance_and_keep()
         if not np.isfinite(self._first()):
@@ -199,8 +202,8 @@ class FlowSolver:
     @property
     def share_entered(self) -> float:
         """Share of the annotators with votes who have popped up."""
-        voted = self.crowd.waiting.share > 0
-        return float(np.isfinite(self.entered.min(axis=1))[voted].mean())
+        n_entered = np.count_nonzero(np.isfinite(self.entered.min(axis=1)))
+        return n_entered / self.crowd.n_voted
 
     def has_gone_far_enough(self, first: float) -> bool:
         """How far `t_ratio="auto"` goes without cross-validation.
@@ -297,15 +300,16 @@ class FlowSolver:
         """Take annotators out of the pool and into y, with what their z was at the last knot."""
         if not len(who):
             return
-        if self.recorder.interpolates:
-            for u, unit in zip(who, self.crowd.at_last_knot(who), strict=True):
-                self.recorder.amend(int(u), unit)
-        blocks = self.crowd.activate(who)
-        self.y = np.concatenate((self.y, blocks))
-        self.f = np.concatenate((self.f, np.zeros_like(blocks)))
+        joined = self.crowd.activate(who, with_knot=self.recorder.interpolates)
+        for u, unit in zip(joined.who, joined.at_knot, strict=False):
+            self.recorder.amend(int(u), unit)
+        newcomers = np.full((self.crowd.n_units - len(self.entered), self.entered.shape[1]), np.inf)
+        self.entered = np.concatenate((self.entered, newcomers))  # none but on a cluster
+        self.y = np.concatenate((self.y, joined.y))
+        self.f = np.concatenate((self.f, np.zeros_like(joined.y)))
         self.f = self.slope.at(self.y)
-        self.slope.update_attention_radius(self.y, who)
-        if self.slope.own_radius(who).max() > _NOTICEABLE * self._radius:
+        self.slope.update_attention_radius(self.y, joined.who)
+        if self.slope.own_radius(joined.who).max() > _NOTICEABLE * self._radius:
             self._estimate_radius()
 
     def _estimate_radius(self) -> None:

@@ -17,8 +17,8 @@ from prefpath.solver.active import (
     evaluate_serial,
     rkc_stages_serial,
 )
-from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch, inputs_of, make_scratch
-from prefpath.solver.crowd import Crowd, is_large
+from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch
+from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial, Threads, stop_if_cancelled
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.kernels import attention_curvatures, common_scores
@@ -66,15 +66,14 @@ class Slope:
     ) -> None:
         self.problem, self.crowd, self.work = problem, crowd, work
         self.executor = executor
-        self.inputs = inputs_of(problem)
         self.theta = np.zeros(problem.votes.n_items)
         self._scratch: list[Scratch] = []
-        self._large = is_large(problem)
+        self._large = crowd.is_large
         self._moments = Pooled(problem) if moments_pay(problem) else None
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.position_at = problem.n_common if problem.common_position else -1
-        self._largest_threshold = float(problem.deviation_threshold.max())
-        self._attention_radius = np.zeros(problem.votes.n_annotators)
+        self._largest_threshold = crowd.largest_threshold
+        self._attention_radius = np.zeros(crowd.n_units)
         self._direction = np.zeros(0)
         self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
@@ -172,7 +171,7 @@ class Slope:
 
     def _scalars(self) -> tuple[Ints, Floats]:
         """Places in y of the active annotators' scalars, a row each, and their thresholds."""
-        active, threshold = self.crowd.active, self.inputs.terms.threshold
+        active, threshold = self.crowd.active, self.crowd.inputs.terms.threshold
         n_scalars = threshold.shape[1] - FIRST_SCALAR
         at = active.at[1:, None] - n_scalars + np.arange(n_scalars)
         return at, threshold[active.who, FIRST_SCALAR:]
@@ -228,7 +227,7 @@ class Slope:
 
     def own_radius(self, who: Ints) -> Floats:
         """What each scalar of these annotators may add to the spectral radius by itself."""
-        share = self.crowd.waiting.share[who]
+        share = self.crowd.share[who]
         radius = [self.problem.kappa * self.problem.loss.max_curvature * share]
         if self.problem.attention:
             radius.append(self._attention_radius[who])
@@ -237,9 +236,11 @@ class Slope:
     def update_attention_radius(self, y: Floats, who: Ints) -> None:
         """Take the stiffness of attentions again: it grows as the common scores do."""
         if self.problem.attention and len(who):
+            n_new = self.crowd.n_units - len(self._attention_radius)  # none but on a cluster
+            self._attention_radius = np.append(self._attention_radius, np.zeros(n_new))
             theta = self.problem.scores(y[: self.problem.n_common])
             common = CommonPart(theta, self._position(y))
-            curvature = attention_curvatures(who, self.inputs, common)
+            curvature = attention_curvatures(who, self.crowd.inputs, common)
             self._attention_radius[who] = self.problem.kappa * curvature
 
     def _position(self, y: Floats) -> float:
@@ -250,7 +251,7 @@ class Slope:
         self.work.evaluations += 1
         if self._moments is not None:
             each, pool = self._moments.each, self._moments.without(self.crowd.active)
-            evaluate_moments(y, f, self.crowd.active, each, pool, self.inputs.terms)
+            evaluate_moments(y, f, self.crowd.active, each, pool, self.crowd.inputs.terms)
             return
         if self._large:
             self._evaluate_in_chunks(y, f)
@@ -263,14 +264,14 @@ class Slope:
             self.crowd.active,
             self.crowd.index,
             self.crowd.pool,
-            self.inputs,
+            self.crowd.inputs,
             self.theta,
             self._scratch_of(0),
         )
 
     def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:
         """The same over an executor: chunks of the active annotators, then chunks of the pool."""
-        crowd, inputs = self.crowd, self.inputs
+        crowd, inputs = self.crowd, self.crowd.inputs
         common_scores(y, inputs.design, self.theta)
         common = CommonPart(self.theta, self._position(y))
         n_active = len(crowd.active_chunks)
@@ -304,7 +305,7 @@ class Slope:
 
     def _scratch_of(self, k: int) -> Scratch:
         while len(self._scratch) <= k:
-            self._scratch.append(make_scratch(self.problem))
+            self._scratch.append(self.crowd.scratch())
         return self._scratch[k]
 
 
