@@ -45,7 +45,7 @@ def pool_everybody(design: Design, target: Target, index: PoolIndex) -> PooledVo
     n_pairs = len(index.first)
     ahead = np.where(design.left_at < design.right_at, target.weight, -target.weight)
     weight: Floats = np.bincount(index.pair_of, target.weight, n_pairs).astype(np.float64)
-    pull = np.bincount(index.pair_of, ahead * target.choice, n_pairs)
+    pull = np.bincount(index.pair_of, ahead * target.choice, n_pairs).astype(np.float64)
     choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
     return PooledVotes(index, weight, choice)
 

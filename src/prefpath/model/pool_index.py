@@ -38,24 +38,32 @@ def build_pool_index(
 
     `choice` is each cell's; `with_sides` keeps apart who was on the left.
     """
-    n = n_items
-    side = (
-        _cell_sides(design.left_at, design.right_at, design.position)
-        if with_sides
-        else np.zeros(len(design.left_at), dtype=np.int8)
-    )
     levels, level = _choice_levels(design, loss, choice)
-    radix = 3 * len(levels)
-    key = _cell_keys(design, n, side, level, len(levels))
-    distinct, pair_of = number_keys(key, n * n * radix)
-    pair, rest = np.divmod(distinct, radix)
-    first, second = np.divmod(pair, n)
+    side = _cell_sides(design, with_sides=with_sides)
+    key = _cell_keys(design, n_items, side, level, len(levels))
+    distinct, pair_of = number_keys(key, n_items * n_items * 3 * len(levels))
+    return index_of_keys(distinct, n_items, len(levels))._replace(pair_of=pair_of)
+
+
+def index_of_keys(key: Ints, n_items: int, n_levels: int = 1) -> PoolIndex:
+    """The pairs of distinct keys, to which no cell belongs yet."""
+    pair, rest = np.divmod(key, 3 * n_levels)
+    first, second = np.divmod(pair, n_items)
     return PoolIndex(
         first.astype(np.uint32),
         second.astype(np.uint32),
-        (rest // len(levels) - 1).astype(np.int8),
-        pair_of,
+        (rest // n_levels - 1).astype(np.int8),
+        np.zeros(0, dtype=np.uint32),
     )
+
+
+def cell_keys(design: Design, n_items: int, *, with_sides: bool) -> Ints:
+    """The pair of each cell as a number that is the same in every shard of the votes.
+
+    For losses whose votes can be averaged.
+    """
+    level = np.zeros(len(design.left_at), dtype=np.int32)
+    return _cell_keys(design, n_items, _cell_sides(design, with_sides=with_sides), level, 1)
 
 
 def _choice_levels(design: Design, loss: Loss, choice: Floats) -> tuple[Floats, Codes]:
@@ -66,8 +74,12 @@ def _choice_levels(design: Design, loss: Loss, choice: Floats) -> tuple[Floats, 
     return levels, level.astype(np.int32)
 
 
-def _cell_sides(left_at: Places, right_at: Places, position: NDArray[np.int8]) -> NDArray[np.int8]:
-    return (position * np.where(left_at < right_at, 1, -1)).astype(np.int8)
+def _cell_sides(design: Design, *, with_sides: bool) -> NDArray[np.int8]:
+    """Whether each cell's first item was on the left (1) or right (-1), or that is all the same."""
+    if not with_sides:
+        return np.zeros(len(design.left_at), dtype=np.int8)
+    ahead = np.where(design.left_at < design.right_at, 1, -1)
+    return (design.position * ahead).astype(np.int8)
 
 
 @njit(cache=True, nogil=True)

@@ -67,13 +67,18 @@ def solve_flow(
     with FlowSolver(
         problem, common=common, tolerance=tolerance, n_threads=n_threads, slot=slot
     ) as solver:
-        times = grid.times
-        if times is None:
-            times = grid.from_first(solver.first_entry())
-        solver.follow(times, progress)
-        while grid.is_open and not solver.has_gone_far_enough(times[0]):
-            solver.follow(grid.further(solver.time_of_last_knot), progress)
+        follow_grid(solver, grid, progress)
         return solver.path()
+
+
+def follow_grid(solver: FlowSolver, grid: Grid, progress: Progress | None = None) -> None:
+    """Follow a path to the end of a grid."""
+    times = grid.times
+    if times is None:
+        times = grid.from_first(solver.first_entry())
+    solver.follow(times, progress)
+    while grid.is_open and not solver.has_gone_far_enough(times[0]):
+        solver.follow(grid.further(solver.time_of_last_knot), progress)
 
 
 class FlowSolver:
@@ -94,8 +99,10 @@ class FlowSolver:
             raise SettingError(f"tolerance is {tolerance}", expected="a number between 0 and 1")
         self.problem, self.tolerance = problem, tolerance
         self.work = Work()
-        self.executor = make_executor(n_threads, MOST_SHARDS if is_large(problem) else 1)
-        self.crowd = Crowd(problem, self.executor) if crowd is None else crowd
+        if crowd is None:
+            executor = make_executor(n_threads, MOST_SHARDS if is_large(problem) else 1)
+            crowd = Crowd(problem, executor)
+        self.crowd, self.executor = crowd, crowd.executor
         self.slope = Slope(problem, self.crowd, common, self.executor, self.work)
         self.recorder: Recorder = FlowRecorder(problem) if recorder is None else recorder
         n_effects = self.crowd.inputs.terms.threshold.shape[1]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 from numba import njit
 
+from prefpath.model.attention import pool_everybody
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.problem import Problem
@@ -23,12 +23,9 @@ class Pool(NamedTuple):
 
 
 def fill_pool(problem: Problem, index: PoolIndex) -> Pool:
-    """The pool of everybody."""
-    n_pairs = len(index.first)
-    pool = Pool(np.zeros(n_pairs), np.zeros(n_pairs))
-    everybody = np.arange(problem.votes.n_annotators, dtype=np.int64)
-    move_votes(everybody, problem.design, problem.target, index.pair_of, 1.0, pool)
-    return pool
+    """The pool of everybody; sums first, so that shards of the votes add up to the same."""
+    pooled = pool_everybody(problem.design, problem.target, index)
+    return Pool(pooled.weight, pooled.choice)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -152,8 +152,14 @@ class FlowRecorder:
     def path(self, *, entered: Floats, n_evaluations: int) -> Path:
         """The path of all knots recorded so far."""
         solved = Solved("flow", None, n_evaluations, until(entered, self._times[-1]))
-        knots = [_knot_of(units, self._problem.n_scalars) for units in self._units]
-        return build_path(self._problem, self._times, self._common, knots, solved)
+        return build_path(self._problem, self._times, self._common, self.knots(), solved)
+
+    def knots(self, numbers: Ints | None = None) -> list[Knot]:
+        """All knots so far; annotators by other numbers than the problem's, if these are given."""
+        units = self._units
+        if numbers is not None:
+            units = [{int(numbers[u]): unit for u, unit in knot.items()} for knot in units]
+        return [_knot_of(knot, self._problem.n_scalars) for knot in units]
 
 
 def _knot_of(units: dict[int, Floats], n_scalars: int) -> Knot:
