@@ -16,7 +16,8 @@ import numpy as np
 from prefpath.model.problem import Problem
 from prefpath.solver.executors import make_executor, split_annotators
 from prefpath.solver.iteration import State
-from prefpath.solver.lbi import Stepper, default_step
+from prefpath.solver.lbi import default_step
+from prefpath.solver.stepper import Stepper
 from prefpath.votes import Votes
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -24,6 +24,8 @@ FACES = {
     "compare/run.py: compare_methods",
     "report/write.py: write_report",
     "model/problem.py: build",  # the settings of `fit_path`
+    "selection/cross_validation.py: cross_validate",
+    "selection/cross_validation.py: follow_until_settled",
     "inference/common.py: estimate_common",  # deprecated, as it was in 0.1.0
 }
 

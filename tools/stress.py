@@ -7,7 +7,8 @@
 Prints one table: what was tried, how often it was survived, how often something was lost. Lost
 means: a traceback or an exit code that says "our error"; a half-written file under its final
 name; a folder of results that is neither complete nor absent; a temporary file or process left;
-an answer that changes although the votes say the same. Exit code 1 if anything was lost.
+a file that differs after kill -9 and resume; an answer that changes although the votes say the
+same. Exit code 1 if anything was lost.
 
 An attack is a function `attack(rng, folder) -> str`: empty if it was survived, else what was
 lost. To add one, add it to `ATTACKS` with the number of times it is tried.
@@ -29,6 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from killing import checkpoint_without_room, killed_and_resumed
 
 from prefpath import PreferenceModel, PrefpathError, VoteWarning, read_votes, simulate_crowd
 from prefpath.cli.simulate import vote_columns
@@ -234,17 +236,23 @@ def hard_numbers(rng: random.Random, folder: Path) -> str:
 
 
 def same_answer(rng: random.Random, folder: Path) -> str:  # noqa: ARG001
-    """Renamed items, permuted rows: the same folds and, to the solver's tolerance, scores."""
+    """Items renamed, rows permuted, all sides swapped, weights split: the same folds and scores."""
     seed = rng.randrange(2**31)
     votes = simulate_crowd(800, 10, 5, deviants=2, seed=seed, labels="numbered").votes
-    columns = vote_columns(votes)
+    columns = _arrays(vote_columns(votes)) | {"weight": np.full(votes.n_votes, 2.0)}
     names = np.array([f"n{k}" for k in np.random.default_rng(seed).permutation(5)])
     renamed = dict(zip(votes.items.tolist(), names.tolist(), strict=True))
     order = np.random.default_rng(seed + 1).permutation(votes.n_votes)
     other = {name: column[order] for name, column in columns.items()}
     for side in ("left", "right"):
         other[side] = np.array([renamed[label] for label in other[side]])
-    one, two = (fitted(Votes.from_arrays(**_arrays(each))) for each in (columns, other))
+    if rng.random() < 0.5:
+        swapped = {"left": other["right"], "right": other["left"], "choice": -other["choice"]}
+        other |= swapped
+    if rng.random() < 0.5:
+        other = {name: np.concatenate((column, column)) for name, column in other.items()}
+        other["weight"] = np.ones(2 * votes.n_votes)
+    one, two = (fitted(Votes.from_arrays(**each)) for each in (columns, other))
     # Knots lie a factor of 1.2 apart; where the first lies is known to the solver's tolerance.
     if abs(one.t_ / two.t_ - 1.0) > 4e-3:
         return f"seed {seed}: t {one.t_:.6g} and {two.t_:.6g}"
@@ -265,16 +273,26 @@ def fitted(votes: Votes) -> PreferenceModel:
         return PreferenceModel(cv=3, n_times=12, t_ratio=10.0, n_threads=1).fit(votes)
 
 
+def resumed(rng: random.Random, folder: Path) -> str:
+    return killed_and_resumed(rng, folder, crowd_file(rng, folder, 1_500))
+
+
+def no_room_to_save(rng: random.Random, folder: Path) -> str:
+    return checkpoint_without_room(rng, folder, crowd_file(rng, folder, 1_500))
+
+
 ATTACKS: tuple[tuple[str, Attack, int], ...] = (
     ("damaged files read", damaged_file, 3_000),
-    ("kill -9 at a random moment of a fit", killed(signal.SIGKILL), 15),
+    ("kill -9, resume, compare every file", resumed, 50),
+    ("no room for checkpoints", no_room_to_save, 8),
+    ("kill -9 while it starts, fits or writes", killed(signal.SIGKILL), 8),
     ("SIGTERM", killed(signal.SIGTERM), 8),
     ("Ctrl-C", killed(signal.SIGINT), 8),
     ("little memory", little_memory, 8),
     ("full disk", full_disk, 8),
     ("four fits into one folder at once", four_at_once, 2),
     ("hard numbers", hard_numbers, 150),
-    ("renamed and permuted votes", same_answer, 20),
+    ("the same votes in other words", same_answer, 20),
 )
 
 

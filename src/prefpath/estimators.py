@@ -15,6 +15,7 @@ from prefpath.manners import AnnotatorTables, Parameters, Predictions
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
 if TYPE_CHECKING:
+    from prefpath.checkpoint import Place
     from prefpath.fit import Solver
     from prefpath.inference.board import BoardOptions
     from prefpath.inference.columns import Anchor
@@ -152,6 +153,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         sample_weight: ArrayLike | None = None,
         *,
         progress: Progress | None = None,
+        checkpoint: Place | None = None,
     ) -> PreferenceModel:
         """Fit the path and choose where to stop.
 
@@ -163,17 +165,12 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             Choices, where X does not hold them.
         sample_weight : array-like, optional
             Weights, with `y`.
+        checkpoint : str, Path or Checkpoint, optional
+            Folder that keeps what has been reached, as in `fit_path`.
         """
         from prefpath.caveats import caveats
         from prefpath.comparisons import as_votes
-        from prefpath.fitted import Fitted
-        from prefpath.fitted.follow import (
-            PathSettings,
-            StopSettings,
-            check_switch,
-            follow,
-            is_balanced,
-        )
+        from prefpath.fitted import Fitted, follow
         from prefpath.votes.graph import connected_components
 
         votes = as_votes(X, y, sample_weight, self.group)
@@ -184,12 +181,16 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             votes, component, has_features=has_features, position_bias=self.position_bias
         ):
             warnings.warn(sentence, VoteWarning, stacklevel=2)
-        check_switch(self.weak, "weak")
-        balanced = is_balanced(self.balance, votes)
+        follow.check_switch(self.weak, "weak")
+        balanced = follow.is_balanced(self.balance, votes)
         problem = self._problem(votes, features, balanced)
-        stop = StopSettings(self.cv, self.cv_over, self.criterion, self.rule, self.random_state)
-        along = PathSettings(self.solver, self.common, self.n_times, self.t_ratio, self.n_threads)
-        path, found = follow(problem, along, stop, progress)
+        stop = follow.StopSettings(
+            self.cv, self.cv_over, self.criterion, self.rule, self.random_state
+        )
+        along = follow.PathSettings(
+            self.solver, self.common, self.n_times, self.t_ratio, self.n_threads
+        )
+        path, found = follow.follow(problem, along, stop, progress, checkpoint)
         self.fitted_ = Fitted(
             problem,
             path,

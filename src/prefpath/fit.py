@@ -6,8 +6,10 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from prefpath.checkpoint import Place, Slot, keeping, slot_in
 from prefpath.errors import SettingError
 from prefpath.machine import blas_threads_for
+from prefpath.model.fingerprint import problem_settings, votes_digest
 from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
@@ -20,6 +22,8 @@ from prefpath.votes import Votes
 
 Solver = Literal["flow", "lbi"]
 SOLVERS = ("flow", "lbi")
+PATH_SLOT = "path"
+"""Where a checkpoint keeps the path of all votes."""
 
 
 def fit_path(
@@ -41,6 +45,7 @@ def fit_path(
     t_ratio: TimeRatio = 50.0,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    checkpoint: Place | None = None,
 ) -> Path:
     """The regularization path from one social ranking to everybody alone.
 
@@ -83,6 +88,9 @@ def fit_path(
         The default is one for each processor; results do not depend on it.
     progress : callable, optional
         Called as `progress(t, active_annotators)` at every knot.
+    checkpoint : str, Path or Checkpoint, optional
+        Folder that keeps what the path has reached, every 20 seconds: after a kill, the same
+        call goes on from there, and ends as if nothing had happened (docs/resume.md).
 
     Returns
     -------
@@ -113,7 +121,10 @@ def fit_path(
         attention=attention,
     )
     grid = make_grid(times, n_times, t_ratio)
-    with blas_threads_for(problem.n_common):
+    with blas_threads_for(problem.n_common), keeping(checkpoint) as keeper:
+        if keeper is not None:
+            how = {"solver": solver, "common": common, "step": step, **grid.settings()}
+            keeper.claim(votes_digest(votes), problem_settings(problem) | how)
         return solve(
             problem,
             grid,
@@ -122,6 +133,7 @@ def fit_path(
             step=step,
             n_threads=n_threads,
             progress=progress,
+            slot=slot_in(keeper, PATH_SLOT),
         )
 
 
@@ -134,8 +146,12 @@ def solve(
     step: float | None = None,
     n_threads: int | None = None,
     progress: Progress | None = None,
+    slot: Slot | None = None,
 ) -> Path:
-    """The path of a problem at the times of a grid, by the solver named."""
+    """The path of a problem at the times of a grid, by the solver named.
+
+    With a slot of a checkpoint it goes on from what is kept there, and is kept on its way.
+    """
     if solver not in SOLVERS:
         raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
     if common not in ("flow", "minimise"):
@@ -150,9 +166,17 @@ def solve(
     if solver == "flow":
         if step is not None:
             raise SettingError("step with solver 'flow', whose steps adapt", remedy="leave it out")
-        return solve_flow(problem, grid, common=common, n_threads=n_threads, progress=progress)
+        return solve_flow(
+            problem, grid, common=common, n_threads=n_threads, progress=progress, slot=slot
+        )
     if grid.is_open:
         raise SettingError('t_ratio="auto" with solver "lbi"', expected="a number above 1")
     return solve_lbi(
-        problem, grid, common=common, step=step, n_threads=n_threads, progress=progress
+        problem,
+        grid,
+        common=common,
+        step=step,
+        n_threads=n_threads,
+        progress=progress,
+        slot=slot,
     )

@@ -260,20 +260,31 @@ class TestStopping:
 
     def test_sure_knots_are_counted_from_the_best_one_on(self):
         class Scorer:
-            def __init__(self, costs):
-                self.costs = [np.full(9, cost) for cost in costs]
-                self.errors = list(costs)
+            def __init__(self):
+                self.costs, self.errors = [], []
                 self.held_out = type("Who", (), {"who": np.arange(9)})
+
+            def passes(self, costs):
+                self.costs += [np.full(9, cost) for cost in costs]
+                self.errors += costs
+                return self
 
             def forget(self):
                 self.costs = []
 
-        watch = RiseWatch(9)
-        watch.see([Scorer([3.0, 2.0, 1.0, 1.5, 2.0])], 2.0)
+        scorer, watch = Scorer(), RiseWatch(9)
+        watch.see([scorer.passes([3.0, 2.0, 1.0, 1.5, 2.0])], 2.0)
         assert watch.n_sure == 2
-        watch.see([Scorer([2.5])], 2.0)
+        watch.see([scorer.passes([2.5])], 2.0)
         assert watch.n_sure == 3
-        watch.see([Scorer([0.5])], 2.0)
+        other = RiseWatch(9)  # goes on where the first stood, and sees a knot again
+        other.restore(watch.state())
+        scorer.costs = [np.full(9, 2.5)]
+        for one in (watch, other):
+            one.see([scorer.passes([1.5] if one is watch else [])], 2.0)
+            assert (one.n_seen, one.n_sure) == (7, 4)
+            scorer.costs = [np.full(9, cost) for cost in (2.5, 1.5)]
+        watch.see([scorer.passes([0.5])], 2.0)
         assert watch.n_sure == 0
 
     def test_standing_still(self):

@@ -84,7 +84,7 @@ def test_a_long_stretch_of_lbi_obeys_ctrl_c_and_slices_change_nothing(monkeypatc
     votes = simulate_crowd(2_000, 20, 6, seed=0).votes
     problem, grid = Problem.build(votes), make_grid(None, 4, 8.0)
     whole = solve_lbi(problem, grid, n_threads=1)
-    monkeypatch.setattr("prefpath.solver.lbi._CELLS_A_CALL", 5_000)
+    monkeypatch.setattr("prefpath.solver.stepper._CELLS_A_CALL", 5_000)
     sliced = solve_lbi(problem, grid, n_threads=1)
     np.testing.assert_array_equal(whole.common, sliced.common)
     np.testing.assert_array_equal(whole.entry_times("deviation"), sliced.entry_times("deviation"))

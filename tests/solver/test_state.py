@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from prefpath.checkpoint import Checkpoint
+from prefpath.errors import VoteWarning
+from prefpath.fit import fit_path
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.simulate import simulate_crowd
+from prefpath.solver.executors import Serial
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
+from prefpath.solver.lbi import default_step, solve_lbi
 from prefpath.solver.state import (
     FlowState,
     as_arrays,
@@ -59,6 +63,111 @@ def test_a_path_stopped_again_and_again_is_the_same(votes, name, tmp_path):
     with_stops, n_stops = run_with_stops(run, tmp_path, saves=9)
     assert n_stops > 3
     assert_same_path(with_stops, expected)
+
+
+LBI_CASES = {
+    "as it comes": {"balance": True, "common_position": True},
+    "attention": {"attention": True},
+    "minimised": {"loss": "linear", "common": "minimise"},
+    "features": {"features": True},
+}
+
+
+@pytest.mark.parametrize("name", LBI_CASES)
+def test_an_iteration_stopped_again_and_again_is_the_same(votes, name, tmp_path, monkeypatch):
+    monkeypatch.setattr("prefpath.solver.stepper._CELLS_A_CALL", 20_000)
+    problem, settings = problem_and_settings(votes, LBI_CASES[name])
+    grid = make_grid(None, 6, 5.0)
+    expected = solve_lbi(problem, grid, **settings)
+    assert np.isfinite(expected.entered).any()
+
+    def run(checkpoint: Checkpoint) -> Path:
+        return solve_lbi(problem, grid, **settings, slot=checkpoint.slot("path"))
+
+    with_stops, n_stops = run_with_stops(run, tmp_path, saves=7)
+    assert n_stops > (1 if name == "minimised" else 3)
+    assert_same_path(with_stops, expected)
+    assert with_stops.step == expected.step
+
+
+def test_an_iteration_goes_on_with_the_step_it_had_come_to(votes, tmp_path, monkeypatch):
+    """With attention a step may turn out too long; the shorter one is part of the state."""
+    problem = Problem.build(votes, attention=True)
+    too_long = 8.0 * default_step(problem, Serial())
+    monkeypatch.setattr("prefpath.solver.lbi.default_step", lambda *_: too_long)
+    grid = make_grid(np.geomspace(5.0, 60.0, 5), 5, 12.0)
+    expected = solve_lbi(problem, grid, n_threads=1)
+    assert expected.step < 0.6 * too_long
+
+    def run(checkpoint: Checkpoint) -> Path:
+        return solve_lbi(problem, grid, n_threads=1, slot=checkpoint.slot("path"))
+
+    with_stops, n_stops = run_with_stops(run, tmp_path, saves=2)
+    assert n_stops > 1
+    assert_same_path(with_stops, expected)
+    assert with_stops.step == expected.step
+
+
+def test_an_open_path_ends_where_it_would_have_without_stops(votes, tmp_path, monkeypatch):
+    """At its first end too few had entered; whoever resumes later may count more, and goes on."""
+    monkeypatch.setattr("prefpath.solver.grid.FIRST_RATIO", 4.0)
+    monkeypatch.setattr("prefpath.solver.flow.FIRST_RATIO", 4.0)
+    problem, grid = Problem.build(votes, balance=True), make_grid(None, 4, "auto")
+    with FlowSolver(problem, n_threads=1) as solver:
+        first = solver.first_entry()
+        shares = []
+        for ratio in (4.0, 6.0):
+            solver.follow(np.array([ratio * first]))
+            shares.append(solver.share_entered)
+    assert shares[0] < shares[1]
+    monkeypatch.setattr("prefpath.solver.flow.SHARE_TO_SEE", shares[1])
+    expected = solve_flow(problem, grid, n_threads=1)
+    assert expected.times[-1] > 6.0 * first
+
+    def run(checkpoint: Checkpoint) -> Path:
+        return solve_flow(problem, grid, n_threads=1, slot=checkpoint.slot("path"))
+
+    with_stops, n_stops = run_with_stops(run, tmp_path, saves=3)
+    assert n_stops > 3
+    assert_same_path(with_stops, expected)
+
+
+@pytest.mark.parametrize("solver", ["flow", "lbi"])
+def test_that_nobody_enters_is_said_again(solver, tmp_path):
+    votes = Votes.from_arrays(["a", "b"] * 40, ["x"] * 80, ["y"] * 80, [1, 1, -1, -1] * 20)
+    how = {"n_times": 2, "t_ratio": 1.5, "n_threads": 1, "solver": solver, "loss": "linear"}
+    for _ in range(2):
+        with pytest.warns(VoteWarning, match="nobody differs enough"):
+            fit_path(votes, **how, checkpoint=tmp_path)
+
+
+def test_a_call_again_after_the_end_ends_at_once(votes, tmp_path):
+    told: list[float] = []
+
+    def run() -> Path:
+        def tell(t: float, _: int) -> None:
+            told.append(t)
+
+        return fit_path(votes, n_times=4, t_ratio=5.0, checkpoint=tmp_path, progress=tell)
+
+    first = run()
+    assert_same_path(run(), first)
+    assert len(told) == 4
+    (tmp_path / "path.state.npz").write_bytes(b"")
+    with pytest.warns(VoteWarning, match="damaged"):
+        assert_same_path(run(), first)
+    assert len(told) == 4  # the save before it was of the end, too
+
+
+def test_a_state_of_another_problem_is_not_used(votes, tmp_path):
+    other = simulate_crowd(900, 12, 7, deviants=3, seed=3).votes
+    fit_path(other, n_times=3, t_ratio=4.0, checkpoint=tmp_path)
+    checkpoint = Checkpoint(tmp_path)
+    grid = make_grid(None, 3, 4.0)
+    for solve in (solve_flow, solve_lbi):
+        with pytest.warns(VoteWarning, match="does not fit|damaged|'"):
+            solve(Problem.build(votes), grid, slot=checkpoint.slot("path"))
+    checkpoint.close()
 
 
 def test_a_state_is_not_changed_by_who_goes_on_from_it(votes):

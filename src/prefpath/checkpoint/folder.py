@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from prefpath.checkpoint.files import FORMAT
 from prefpath.checkpoint.slots import SECONDS_BETWEEN_SAVES, Slot, Slots
-from prefpath.errors import SettingError
+from prefpath.errors import MachineError, SettingError
 from prefpath.version import __version__
 from prefpath.writing import check_folder, write_text
 
@@ -71,19 +72,30 @@ class Checkpoint:
         """Files written so far."""
         return self._slots.n_saved
 
-    def of_command(self, command: Mapping[str, Any]) -> None:
-        """Note the command that fits, so that `prefpath resume` can give it again."""
+    def of_command(self, command: Mapping[str, Any]) -> bool:
+        """Note the command that fits, so that `prefpath resume` can give it again.
+
+        True if the folder holds what this very command has reached.
+        """
         command = json.loads(json.dumps(command))
         old = self._known()
-        if not self._lazy and old.get("command", command) != command and not old["finished"]:
+        goes_on = bool(old) and not old["finished"]
+        same = old.get("command") == command
+        if not self._lazy and goes_on and not same:
             raise SettingError(
                 f"{self.folder} holds a fit that has not finished, begun with other options",
                 remedy=f"go on with it (prefpath resume {self.folder}), or {_ANOTHER}",
             )
         self._record["command"] = command
-        if not self._lazy and (not old or old["finished"]):
+        if not self._lazy and not goes_on:
             self._slots.forget()
             self._write_record()
+        return goes_on and same and self.holds_states
+
+    @property
+    def holds_states(self) -> bool:
+        """Whether something that was reached is in the folder."""
+        return any(self.folder.glob("*.state.npz"))
 
     def claim(self, votes: str, settings: Mapping[str, Any]) -> bool:
         """Take the folder for the fit of votes (their digest) with settings.
@@ -96,20 +108,23 @@ class Checkpoint:
             It holds another fit that has not finished.
         """
         settings = json.loads(json.dumps(dict(settings)))
-        self._record |= {"votes": votes, "settings": settings}
+        self._slots.renew()
+        self._record |= {"votes": votes, "settings": settings, "finished": False}
         if not self._is_ours():
             return False
         old = self._known()
-        goes_on = bool(old) and not old["finished"] and old["votes"] is not None
-        other = self._difference(old) if goes_on else ""
-        if other and not self._lazy:
+        holds_one = bool(old) and old["votes"] is not None
+        other = self._difference(old) if holds_one else ""
+        if other and not self._lazy and not old["finished"]:
             raise SettingError(f"{self.folder} holds a fit {other}", remedy=_ANOTHER)
-        if goes_on and not other:
-            self._record["seed"] = old["seed"]
-        else:
-            self._slots.forget()
-        self._write_record()
-        return goes_on and not other
+        goes_on = holds_one and not other
+        with self._only_said():
+            if goes_on:
+                self._record["seed"] = old["seed"]
+            else:
+                self._slots.forget()
+            self._write_record()
+        return goes_on
 
     @property
     def seed(self) -> int:
@@ -122,14 +137,29 @@ class Checkpoint:
         if self._written:
             self._slots.save_unsaved()
 
-    def finish(self) -> None:
-        """Remove what was reached: the results are in safety. The folder says so."""
+    def keep(self) -> None:
+        """The fit has ended. What it reached stays until another fit takes the folder.
+
+        The same fit again then ends at once.
+        """
         if self._written:
-            self._slots.forget()
+            self._slots.save_unsaved()
             self._record["finished"] = True
-            self._write_record()
-            if self._lazy:
-                self._remove()
+            with self._only_said():
+                self._write_record()
+
+    def finish(self, *, remove: bool = False) -> None:
+        """Remove what was reached: the results are in safety. The folder says so.
+
+        Of a lazy checkpoint, and where it is to be removed, nothing is left.
+        """
+        with self._only_said():
+            if self._written:
+                self._record["finished"] = True
+                self._write_record()
+                self._slots.forget()
+                if self._lazy or remove:
+                    self._remove()
         self.close()
 
     def close(self) -> None:
@@ -164,6 +194,7 @@ class Checkpoint:
     def _is_ours(self) -> bool:
         """Whether we hold the folder; a lazy checkpoint makes none, and takes none from others."""
         if not self._lazy:
+            self._take()
             return True
         try:
             if self.folder.is_dir():
@@ -191,6 +222,16 @@ class Checkpoint:
             ) from error
         self._lock = handle
 
+    @contextmanager
+    def _only_said(self) -> Iterator[None]:
+        """Of a fit whose results are in safety or that asked for no checkpoint: a warning."""
+        try:
+            yield
+        except (MachineError, SettingError, OSError) as error:
+            if not self._lazy and not self._record["finished"]:
+                raise
+            self._slots.say_it_fails(error)
+
     def _write_record(self) -> None:
         self._record.setdefault("finished", False)
         self._record.setdefault("votes", None)
@@ -203,13 +244,7 @@ class Checkpoint:
             (self.folder / name).unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
             self.folder.rmdir()
-
-
-def as_checkpoint(given: str | Path | Checkpoint | None) -> Checkpoint | None:
-    """A checkpoint from what a user gives."""
-    if given is None or isinstance(given, Checkpoint):
-        return given
-    return Checkpoint(given)
+        self._written = False
 
 
 def read_record(folder: Path, *, lenient: bool = False) -> dict[str, Any]:

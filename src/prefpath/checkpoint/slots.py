@@ -16,8 +16,9 @@ from prefpath.errors import MachineError, PrefpathError, SettingError, VoteError
 
 # A kill is to lose at most 30 seconds; the rest is for the step under way and for writing.
 SECONDS_BETWEEN_SAVES = 20.0
-# Writing takes at most this share of the time, however large the crowd.
-_SHARE_OF_WRITING = 0.1
+# Writing takes at most this share of the time, however large the crowd: up to seven seconds for
+# all that is kept, a kill loses less than 30.
+_SHARE_OF_WRITING = 0.25
 
 Snapshot = Callable[[], Arrays]
 
@@ -92,8 +93,8 @@ class Slots:
 
     def is_due(self, slot: Slot) -> bool:
         """Whether it is time to save a slot."""
-        writing = self._seconds_to_write / _SHARE_OF_WRITING
-        wait = max(self._every, writing) if self._every > 0.0 else 0.0
+        computing = self._seconds_to_write * (1.0 / _SHARE_OF_WRITING - 1.0)
+        wait = max(self._every, computing) if self._every > 0.0 else 0.0
         return self.now() - max(slot.saved_at, self._started + self._delay) >= wait
 
     def save(self, slot: Slot, snapshot: Snapshot) -> None:
@@ -119,15 +120,22 @@ class Slots:
                     arrays = read_arrays(file)
                     if fits(arrays):
                         return arrays
-                    problem = f"{file} is of another problem"
+                    problem = f"{file} does not fit the others"
                 except (VoteError, KeyError) as error:
                     problem = str(error)
                 warnings.warn(f"{problem}; going on from before it", VoteWarning, stacklevel=3)
         return None
 
+    def renew(self) -> None:
+        """Another fit begins: what earlier owners of slots showed is of no concern."""
+        with self.lock:
+            for slot in self._slots.values():
+                slot.unsaved, slot.saved_at = None, self.now()
+
     def forget(self) -> None:
-        """Remove all that was saved."""
-        for pattern in ("*.state.npz", ".*.state.npz.*.part"):
+        """Remove all that was saved, and what a killed process had not written wholly."""
+        self.renew()
+        for pattern in ("*.state.npz", ".*.state.npz.*.part", ".fit.json.*.part"):
             for file in self.folder.glob(pattern):
                 file.unlink(missing_ok=True)
 
@@ -142,15 +150,15 @@ class Slots:
             if newest.exists():
                 newest.replace(before)
             write_arrays(newest, snapshot())
-        except (MachineError, SettingError, OSError) as error:
-            self._say_it_fails(error)
+        except (MachineError, SettingError, OSError, MemoryError) as error:
+            self.say_it_fails(error)
             return
         slot.unsaved, slot.saved_at = None, self.now()
         self.n_saved += 1
         if self._after_save is not None:
             self._after_save(self.n_saved)
 
-    def _say_it_fails(self, error: OSError | PrefpathError) -> None:
+    def say_it_fails(self, error: OSError | MemoryError | PrefpathError) -> None:
         """A fit that cannot be saved goes on all the same."""
         if not self._said:
             self._said = True

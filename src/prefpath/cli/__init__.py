@@ -7,7 +7,9 @@ from importlib import import_module
 from prefpath.cli.app import app
 from prefpath.cli.failures import run
 
-_COMMANDS: tuple[str, ...] = ("check", "fit", "rank", "simulate", "demo", "compare", "reproduce")
+_COMMANDS: tuple[str, ...] = (
+    "check", "fit", "resume", "rank", "simulate", "demo", "compare", "reproduce",
+)  # fmt: skip
 for _name in _COMMANDS:
     import_module(f"prefpath.cli.{_name}")
 

@@ -11,7 +11,7 @@ from prefpath.errors import MissingExtra, SettingError
 from prefpath.machine import require_memory
 from prefpath.text import counted
 from prefpath.votes import Votes
-from prefpath.writing import check_file
+from prefpath.writing import check_file, check_folder
 
 Check = Callable[[Mapping[str, Any]], None]
 
@@ -30,6 +30,8 @@ def check_fit(given: Mapping[str, Any]) -> None:
         check_results(given["out"], given["table_format"])
     if given["report"] is not None:
         check_report(given["report"])
+    if given["checkpoint"] is not None:
+        check_checkpoint(given["checkpoint"])
     if given["features"] is not None and not Path(given["features"]).exists():
         raise SettingError(
             f"--features: there is no file {given['features']}",
@@ -82,6 +84,14 @@ def check_report(file: Path) -> None:
     if find_spec("bokeh") is None:
         raise MissingExtra("Bokeh", "report", "the report")
     check_file(file, "the report's file")
+
+
+def check_checkpoint(folder: Path) -> None:
+    """Whether a folder can keep a fit: it can be written to, and what it holds can be read."""
+    from prefpath.checkpoint.folder import read_record
+
+    check_folder(folder, "the folder for checkpoints")
+    read_record(folder)
 
 
 def check_labels(votes: Votes, items: Iterable[str | None], annotators: Iterable[str]) -> None:

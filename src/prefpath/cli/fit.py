@@ -14,6 +14,7 @@ from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.before import check_fit, check_labels, check_memory
 from prefpath.cli.failures import say_warning
+from prefpath.cli.keeping import Remembering, checkpoint_for
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
@@ -23,13 +24,14 @@ from prefpath.text import counted
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
+    from prefpath.checkpoint import Checkpoint
     from prefpath.estimators import PreferenceModel
 
 _MODEL = "The model"
 _OUTPUT = "What comes out"
 
 
-@app.command()
+@app.command(cls=Remembering)
 @takes_votes(check=check_fit)
 def fit(
     votes: Votes,
@@ -132,6 +134,14 @@ def fit(
     report: Annotated[
         Path | None, typer.Option(help="HTML report to write.", rich_help_panel=_OUTPUT)
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps what has been reached, for prefpath resume.",
+            show_default="beside --out, for fits over a minute",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     title: Annotated[
         str, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)
     ] = "Preference report",
@@ -171,27 +181,28 @@ def fit(
         random_state=seed,
         n_threads=threads,
     )
-    fit_with_progress(model, votes)
-    if t is not None:
-        model.stop_at(t)
     how = IntervalSettings(interval, about=about)  # type: ignore[arg-type]
-    found = Outcome(
-        find(
-            model,
-            how,
-            q=q,
-            scale=scale,  # type: ignore[arg-type]
-            anchor=anchor,
-            weak=model.weak_ if report is not None else None,
-        ),
-        {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
-    )
-    # Files first: whatever happens to the terminal, the fit is not lost.
-    wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
-    if json:
-        print_json(found.as_json())
-    else:
-        show.result(console, found, top=top)
+    with checkpoint_for(checkpoint, out) as keeper:
+        fit_with_progress(model, votes, keeper)
+        if t is not None:
+            model.stop_at(t)
+        found = Outcome(
+            find(
+                model,
+                how,
+                q=q,
+                scale=scale,  # type: ignore[arg-type]
+                anchor=anchor,
+                weak=model.weak_ if report is not None else None,
+            ),
+            {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
+        )
+        # Files first: whatever happens to the terminal, the fit is not lost.
+        wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
+        if json:
+            print_json(found.as_json())
+        else:
+            show.result(console, found, top=top)
     for place in wrote:
         error_console.print(f"wrote {place}", markup=False, highlight=False)
 
@@ -248,14 +259,17 @@ def read_names(file: Path | None) -> dict[str, str]:
     return {row[item]: row[name] for row in (rows[1:] if named else rows)}
 
 
-def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
+def fit_with_progress(
+    model: PreferenceModel, votes: Votes, checkpoint: Checkpoint | None = None
+) -> None:
     """Fit with a bar that shows t and who has popped up; warnings are said in plain words."""
     from prefpath.solver.compiled import SECONDS_TO_COMPILE, is_compiled
 
     if not is_compiled():
         error_console.print(f"compiling once, about {SECONDS_TO_COMPILE} seconds", style="dim")
-    with progress_bar() as report, warnings.catch_warnings(record=True) as said:
+    with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)
+        warnings.showwarning = say_warning  # at once: a fit may take hours
         first: list[float] = []
 
         def progress(t: float, active: int) -> None:
@@ -265,6 +279,5 @@ def fit_with_progress(model: PreferenceModel, votes: Votes) -> None:
                 report("following the path", min(0.99, float(share)))
                 report(f"  {counted(active, 'annotator')} popped up", min(0.99, float(share)))
 
-        model.fit(votes, progress=progress if report is not None else None)
-    for warning in said:
-        say_warning(warning.message, warning.category)
+        told = progress if report is not None else None
+        model.fit(votes, progress=told, checkpoint=checkpoint)

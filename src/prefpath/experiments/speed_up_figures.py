@@ -24,7 +24,8 @@ from prefpath.model.problem import Problem
 from prefpath.plots.style import BLUE, GREY, ORANGE
 from prefpath.solver.executors import check_threads, make_executor, split_annotators
 from prefpath.solver.iteration import State
-from prefpath.solver.lbi import Stepper, default_step
+from prefpath.solver.lbi import default_step
+from prefpath.solver.stepper import Stepper
 
 MOST_THREADS = 16  # the paper's machine had as many
 LARGE, LARGE_QUICK = 2_000_000, 400_000  # votes of the crowd many times over

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from prefpath.checkpoint import Checkpoint, Place, keeping, slot_in
 from prefpath.errors import SettingError
-from prefpath.fit import Solver, solve
+from prefpath.fit import PATH_SLOT, Solver, solve
 from prefpath.machine import blas_threads_for
+from prefpath.model.fingerprint import problem_settings, votes_digest
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.selection.criteria import Criterion
@@ -81,29 +83,42 @@ def check_switch(value: Any, name: str) -> None:
 
 
 def follow(
-    problem: Problem, settings: PathSettings, stop: StopSettings, progress: Progress | None = None
+    problem: Problem,
+    settings: PathSettings,
+    stop: StopSettings,
+    progress: Progress | None = None,
+    checkpoint: Place | None = None,
 ) -> tuple[Path, CrossValidation | None]:
     """The path of a problem, and held-out errors along it; None without folds."""
-    with blas_threads_for(problem.n_common):
-        return _follow(problem, settings, stop, progress)
+    with blas_threads_for(problem.n_common), keeping(checkpoint) as keeper:
+        if keeper is not None:
+            how = {**asdict(settings), **asdict(stop), **problem_settings(problem)}
+            del how["n_threads"]  # changes nothing
+            keeper.claim(votes_digest(problem.votes), how)
+            stop = replace(stop, seed=keeper.seed if stop.seed is None else stop.seed)
+        return _follow(problem, settings, stop, progress, keeper)
 
 
 def _follow(
-    problem: Problem, settings: PathSettings, stop: StopSettings, progress: Progress | None
+    problem: Problem,
+    settings: PathSettings,
+    stop: StopSettings,
+    progress: Progress | None,
+    keeper: Checkpoint | None,
 ) -> tuple[Path, CrossValidation | None]:
     grid = make_grid(None, settings.n_times, settings.t_ratio)
     solver = settings.solver
     how: dict[str, Any] = {"common": settings.common, "n_threads": settings.n_threads}
-    if not stop.n_folds:
-        return solve(problem, grid, solver=solver, progress=progress, **how), None
-    folds = _folds(problem, stop)
-    if grid.is_open and solver == "flow":
-        return follow_until_settled(
-            problem, folds, grid, criterion=stop.criterion, progress=progress, **how
-        )
-    path = solve(problem, grid, solver=solver, progress=progress, **how)
-    found = cross_validate(problem, path, folds, criterion=stop.criterion, solver=solver, **how)
-    return path, found
+    folds = _folds(problem, stop) if stop.n_folds else []
+    if folds and grid.is_open and solver == "flow":
+        how |= {"criterion": stop.criterion, "progress": progress, "checkpoint": keeper}
+        return follow_until_settled(problem, folds, grid, **how)
+    slot = slot_in(keeper, PATH_SLOT)
+    path = solve(problem, grid, solver=solver, progress=progress, slot=slot, **how)
+    if not folds:
+        return path, None
+    how |= {"criterion": stop.criterion, "solver": solver, "checkpoint": keeper}
+    return path, cross_validate(problem, path, folds, **how)
 
 
 def _folds(problem: Problem, stop: StopSettings) -> list[Fold]:

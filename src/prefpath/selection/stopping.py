@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +52,15 @@ class Stopping:
     fold_tolerance: float = 2e-2
 
 
+class WatchState(NamedTuple):
+    """How many knots were seen, of how many at the end the rise was sure, and the best one."""
+
+    n_seen: int
+    n_sure: int
+    least: float
+    best: Floats
+
+
 class RiseWatch:
     """Pairs the held-out costs of each knot with those of the best one, annotator by annotator.
 
@@ -60,22 +70,33 @@ class RiseWatch:
     """
 
     def __init__(self, n_annotators: int) -> None:
-        self.n_sure = 0
+        self.n_seen, self.n_sure = 0, 0
         self._n_annotators = n_annotators
         self._least = np.inf
         self._best = np.zeros(0)
 
     def see(self, scorers: Sequence[KnotScorer], sure: float) -> None:
         """Take in the knots the scorers have passed since the last call."""
-        for k in range(len(scorers[0].costs)):
-            mean = _mean_error(scorers, k - len(scorers[0].costs))
+        n_knots = len(scorers[0].errors)
+        for k in range(self.n_seen - n_knots, 0):  # from the end: folds may have forgotten some
+            mean = _mean_error(scorers, k)
             cost = self._cost_by_annotator(scorers, k)
             if mean < self._least:
                 self._least, self._best, self.n_sure = mean, cost, 0
             else:
                 self.n_sure = self.n_sure + 1 if surely_above(cost, self._best, sure) else 0
+        self.n_seen = n_knots
         for scorer in scorers:
             scorer.forget()
+
+    def state(self) -> WatchState:
+        """What has been seen, as plain arrays and numbers."""
+        return WatchState(self.n_seen, self.n_sure, self._least, self._best)
+
+    def restore(self, state: WatchState) -> None:
+        """Go on after what a state has seen."""
+        self.n_seen, self.n_sure = state.n_seen, state.n_sure
+        self._least, self._best = state.least, state.best
 
     def _cost_by_annotator(self, scorers: Sequence[KnotScorer], k: int) -> Floats:
         cost = np.zeros(self._n_annotators)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from prefpath.solver.room import is_large
 from prefpath.solver.slope import Slope
 from prefpath.solver.state import DriverState, FlowState, as_arrays, from_arrays
 from prefpath.solver.work import Common, Progress, Work
+
+# Whether a state that was kept goes with what else is known.
+Accepts = Callable[[FlowState], bool]
 
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
 # agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
@@ -76,9 +80,13 @@ def follow_grid(solver: FlowSolver, grid: Grid, progress: Progress | None = None
     times = grid.times
     if times is None:
         times = grid.from_first(solver.first_entry())
+    first, last = times[0], float(times[-1])
     solver.follow(times, progress)
-    while grid.is_open and not solver.has_gone_far_enough(times[0]):
-        solver.follow(grid.further(solver.time_of_last_knot), progress)
+    # Who goes on from beyond a stretch had not gone far enough at its end.
+    while grid.is_open and (solver.is_beyond(last) or not solver.has_gone_far_enough(first)):
+        times = grid.further(last)
+        last = float(times[-1])
+        solver.follow(times, progress)
 
 
 class FlowSolver:
@@ -93,6 +101,7 @@ class FlowSolver:
         n_threads: int | None = None,
         recorder: Recorder | None = None,
         slot: Slot | None = None,
+        accepts: Accepts | None = None,
         crowd: Crowd | None = None,
     ) -> None:
         if not 0 < tolerance < 1:
@@ -116,7 +125,7 @@ class FlowSolver:
         self._radius_age = 0
         self._step = _FIRST_STEP / self._radius
         self._begins = np.nan
-        self._slot = slot
+        self._slot, self._accepts = slot, accepts
         kept = None if slot is None else slot.load(self._fits)
         if kept is not None:
             self.restore(from_arrays(FlowState, kept))
@@ -150,7 +159,9 @@ class FlowSolver:
         state = from_arrays(FlowState, arrays)
         now = self.entered, self.theta, self.crowd.room.waiting.z.block
         then = state.driver.entered, state.driver.theta, state.waiting.z.block
-        return [part.shape for part in now] == [part.shape for part in then]
+        if [part.shape for part in now] != [part.shape for part in then]:
+            return False
+        return self._accepts is None or self._accepts(state)
 
     def restore(self, state: FlowState) -> None:
         """Go on from a state of the same problem and settings."""
@@ -175,6 +186,8 @@ class FlowSolver:
     def first_entry(self) -> float:
         """When the first annotator pops up; when we gave up waiting, if nobody does."""
         if not np.isnan(self._begins):
+            if self._first() > self._begins:
+                say_nobody_enters()
             return self._begins
         latest = give_up_after(self.crowd.largest_share)
         while not np.isfinite(self._first()) and self.time < latest:
@@ -205,6 +218,10 @@ class FlowSolver:
     @property
     def time_of_last_knot(self) -> float:
         return self.recorder.last_time
+
+    def is_beyond(self, t: float) -> bool:
+        """Whether a step has begun after t: somebody decided at t to go on."""
+        return self.last is not None and self.last.start >= t
 
     @property
     def share_entered(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,11 @@ class Grid:
     def is_open(self) -> bool:
         """Whether the end is found under way."""
         return self.times is None and self.t_ratio == "auto"
+
+    def settings(self) -> dict[str, Any]:
+        """The grid as JSON has it."""
+        times = None if self.times is None else self.times.tolist()
+        return {"times": times, "n_times": self.n_times, "t_ratio": self.t_ratio}
 
     def from_first(self, first: float) -> Floats:
         """The times, once it is known when the first annotator pops up."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefpath.checkpoint.files import Arrays
 from prefpath.model.design import Floats, Ints
@@ -19,6 +22,7 @@ from prefpath.solver.arguments import (
     POSITION,
     Personal,
     terms_of,
+    zero_personal,
 )
 
 
@@ -52,10 +56,43 @@ class PathRecorder:
         self._common.append(np.array(common))
         self._pending, self._pending_active = z.copy(), active
 
+    @property
+    def last_time(self) -> float:
+        """Of the last knot; 0 before the first."""
+        return self._times[-1] if self._times else 0.0
+
+    def state(self) -> Arrays:
+        """All knots, and the last one before it is closed, as plain arrays."""
+        pending = zero_personal(self._problem) if self._pending is None else self._pending
+        return {
+            "times": np.array(self._times),
+            "common": np.array(self._common),
+            "block": pending.block,
+            "scalar": pending.scalar,
+            **_packed("active", self._pending_active),
+            **_packed("older", self._older_active),
+            **{
+                key: part
+                for name in _KNOT_PARTS
+                for key, part in _packed(name, [getattr(k, name) for k in self._knots]).items()
+            },
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Go on after the knots of a state."""
+        self._times, self._common = state["times"].tolist(), list(state["common"])
+        self._pending = Personal(state["block"], state["scalar"]) if self._times else None
+        self._pending_active = _unpacked("active", state)
+        self._older_active = _unpacked("older", state)
+        parts = [_unpacked(name, state) for name in _KNOT_PARTS]
+        self._knots = [Knot(*own) for own in zip(*parts, strict=True)]
+
     def finish(self, solved: Solved) -> Path:
         """The path of all knots recorded."""
-        self._close_pending(self._nobody)
-        return build_path(self._problem, self._times, self._common, self._knots, solved)
+        knots = [*self._knots]
+        if self._pending is not None:
+            knots.append(self._closed(self._nobody))
+        return build_path(self._problem, self._times, self._common, knots, solved)
 
     def _active(self, z: Personal) -> list[Ints]:
         """Who is active, by effect."""
@@ -65,16 +102,34 @@ class PathRecorder:
         return [np.flatnonzero(column) for column in (size > self._threshold).T]
 
     def _close_pending(self, newer: list[Ints]) -> None:
-        if self._pending is None:
-            return
+        if self._pending is not None:
+            self._knots.append(self._closed(newer))
+            self._older_active = self._pending_active
+
+    def _closed(self, newer: list[Ints]) -> Knot:
+        """The last knot, with all who are active there, at the one before or at the newer one."""
+        assert self._pending is not None
         around = zip(self._older_active, self._pending_active, newer, strict=True)
         who = [np.unique(np.concatenate(three)) for three in around]
         z, blocks = self._pending, self._problem.design.blocks
         parts = [z.block[blocks[u] : blocks[u + 1]] for u in who[DEVIATION]]
         kept = np.concatenate(parts) if parts else np.zeros(0)
         scalars = [(own, z.scalar[own, k]) for k, own in enumerate(who[FIRST_SCALAR:])]
-        self._knots.append(_knot(who[DEVIATION], kept, scalars))
-        self._older_active = self._pending_active
+        return _knot(who[DEVIATION], kept, scalars)
+
+
+_KNOT_PARTS = tuple(part.name for part in fields(Knot))
+
+
+def _packed(name: str, parts: Sequence[NDArray[Any]]) -> Arrays:
+    """Arrays of any lengths as one, and their lengths."""
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return {name: np.concatenate(parts) if parts else np.zeros(0), f"{name}_lengths": lengths}
+
+
+def _unpacked(name: str, state: Arrays) -> list[NDArray[Any]]:
+    lengths = state[f"{name}_lengths"]
+    return np.split(state[name], np.cumsum(lengths)[:-1]) if len(lengths) else []
 
 
 class Recorder(Protocol):
