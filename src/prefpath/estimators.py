@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from prefpath.errors import VoteWarning
-from prefpath.manners import AnnotatorTables, Parameters, Predictions
+from prefpath.fitting import Fitting
+from prefpath.manners import AnnotatorTables, Predictions
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
 if TYPE_CHECKING:
+    from distributed import Client
+
     from prefpath.checkpoint import Place
-    from prefpath.fit import Solver
     from prefpath.inference.board import BoardOptions
     from prefpath.inference.columns import Anchor
     from prefpath.inference.intervals import CommonScores, Method
     from prefpath.inference.scales import Scale
-    from prefpath.model.features import ItemFeatures
     from prefpath.model.losses import Loss
     from prefpath.model.penalties import Penalty
-    from prefpath.model.problem import Problem
     from prefpath.population import About
     from prefpath.selection.criteria import Criterion
     from prefpath.selection.cross_validation import Rule
     from prefpath.selection.folds import Over
     from prefpath.solver.grid import TimeRatio
+    from prefpath.solver.solve import Solver
     from prefpath.solver.work import Common, Progress
-    from prefpath.votes import Votes
 
 
-class PreferenceModel(Predictions, AnnotatorTables, Parameters):
+class PreferenceModel(Predictions, AnnotatorTables, Fitting):
     """A common ranking, and who deviates from it, at the time cross-validation picks.
 
     Parameters
@@ -154,12 +151,13 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         *,
         progress: Progress | None = None,
         checkpoint: Place | None = None,
+        client: Client | None = None,
     ) -> PreferenceModel:
         """Fit the path and choose where to stop.
 
         Parameters
         ----------
-        X : Votes, path of a file, or frame
+        X : Votes, path of a file, frame, or ShardedVotes
             Votes; anything `read_votes` takes; or, with `y`, a frame of annotator, left, right.
         y : array-like, optional
             Choices, where X does not hold them.
@@ -167,45 +165,20 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
             Weights, with `y`.
         checkpoint : str, Path or Checkpoint, optional
             Folder that keeps what has been reached, as in `fit_path`.
+        client : distributed.Client, optional
+            A Dask cluster that reads the votes and follows path and folds (docs/clusters.md). The
+            result is the same; votes are collected here for all that comes after the path.
         """
-        from prefpath.caveats import caveats
         from prefpath.comparisons import as_votes
-        from prefpath.fitted import Fitted, follow
-        from prefpath.votes.graph import connected_components
 
-        votes = as_votes(X, y, sample_weight, self.group)
-        features = self._item_features(votes)
-        component = connected_components(votes)
-        has_features = self.features is not None
-        for sentence in caveats(
-            votes, component, has_features=has_features, position_bias=self.position_bias
-        ):
-            warnings.warn(sentence, VoteWarning, stacklevel=2)
-        follow.check_switch(self.weak, "weak")
-        balanced = follow.is_balanced(self.balance, votes)
-        problem = self._problem(votes, features, balanced)
-        stop = follow.StopSettings(
-            self.cv, self.cv_over, self.criterion, self.rule, self.random_state
-        )
-        along = follow.PathSettings(
-            self.solver, self.common, self.n_times, self.t_ratio, self.n_threads
-        )
-        path, found = follow.follow(problem, along, stop, progress, checkpoint)
-        self.fitted_ = Fitted(
-            problem,
-            path,
-            stop.time_on(path, found),
-            component,
-            cross_validation=found,
-            item_features=features,
-            balanced=balanced,
-            common=self.common,
-            seed=self.random_state,
-            n_threads=self.n_threads,
-            settings=self.get_params(),
-        )
-        self.classes_ = np.array([-1, 1])
-        return self
+        if client is None:
+            votes = as_votes(X, y, sample_weight, self.group)
+            return self._fit(votes, progress, checkpoint)
+        from prefpath.distributed.collected import collect, on_cluster
+
+        source = X if y is None else as_votes(X, y, sample_weight, self.group)
+        with on_cluster(client, source, group=self.group) as cluster:
+            return self.fit_collected(collect(cluster), progress=progress, checkpoint=checkpoint)
 
     def stop_at(self, t: float) -> PreferenceModel:
         """Stop at another time; everything the model says is then said at that time."""
@@ -316,33 +289,3 @@ class PreferenceModel(Predictions, AnnotatorTables, Parameters):
         from prefpath.report import write_report
 
         return write_report(self, path, title=title)
-
-    def _item_features(self, votes: Votes) -> ItemFeatures | None:
-        from prefpath.model.features import as_item_features
-        from prefpath.model.standardised import StandardisedFeatures
-
-        features = as_item_features(self.features, votes.items)
-        if features is None or not self.standardise:
-            return features
-        result = StandardisedFeatures.standardise(features, votes.items)
-        for sentence in result.cautions(votes.items):
-            warnings.warn(sentence, VoteWarning, stacklevel=3)
-        return result
-
-    def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
-        from prefpath.inference.shared_lean import shares_a_lean
-        from prefpath.model.problem import Problem
-
-        return Problem.build(
-            votes,
-            loss=self.loss,
-            penalty=self.penalty,
-            features=None if features is None else features.of(votes.items),
-            position_bias=self.position_bias and bool(votes.position_known.any()),
-            common_position=shares_a_lean(
-                self.common_position, votes, position_bias=self.position_bias
-            ),
-            attention=self.attention,
-            kappa=self.kappa,
-            balance=balanced,
-        )

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from prefpath.checkpoint import Place, Slot, keeping, slot_in
-from prefpath.errors import SettingError
+from prefpath.checkpoint import Place, keeping, slot_in
 from prefpath.machine import blas_threads_for
 from prefpath.model.fingerprint import problem_settings, votes_digest
 from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
 from prefpath.path import Path
-from prefpath.solver.flow import solve_flow
-from prefpath.solver.grid import Grid, TimeRatio, make_grid
-from prefpath.solver.lbi import solve_lbi
+from prefpath.solver.grid import TimeRatio, make_grid
+from prefpath.solver.solve import PATH_SLOT, Solver
+from prefpath.solver.solve import solve as solve
 from prefpath.solver.work import Common, Progress
 from prefpath.votes import Votes
 
-Solver = Literal["flow", "lbi"]
-SOLVERS = ("flow", "lbi")
-PATH_SLOT = "path"
-"""Where a checkpoint keeps the path of all votes."""
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from prefpath.distributed import ShardedVotes
 
 
 def fit_path(
-    votes: Votes,
+    votes: Votes | ShardedVotes,
     *,
     loss: str | Loss = "bradley-terry",
     features: ArrayLike | None = None,
@@ -46,6 +45,7 @@ def fit_path(
     n_threads: int | None = None,
     progress: Progress | None = None,
     checkpoint: Place | None = None,
+    client: Client | None = None,
 ) -> Path:
     """The regularization path from one social ranking to everybody alone.
 
@@ -92,6 +92,10 @@ def fit_path(
         Folder that keeps what the path has reached, every 20 seconds: after a kill, the same
         call goes on from there, and ends as if nothing had happened (docs/resume.md).
 
+    client : distributed.Client, optional
+        A Dask cluster that holds who waits, while the path is followed here; `votes` may then be
+        anything `read_votes` takes, or `ShardedVotes` (docs/clusters.md). The path is the same.
+
     Returns
     -------
     Path
@@ -109,18 +113,23 @@ def fit_path(
     >>> [str(path.items[k]) for k in (-path.scores(path.times[0])).argsort()]
     ['a', 'b', 'c']
     """
-    problem = Problem.build(
-        votes,
-        loss=loss,
-        penalty=penalty,
-        features=features,
-        position_bias=position_bias,
-        common_position=common_position,
-        kappa=kappa,
-        balance=balance,
-        attention=attention,
-    )
+    model: dict[str, Any] = {
+        "loss": loss,
+        "penalty": penalty,
+        "features": features,
+        "position_bias": position_bias,
+        "common_position": common_position,
+        "kappa": kappa,
+        "balance": balance,
+        "attention": attention,
+    }
     grid = make_grid(times, n_times, t_ratio)
+    if client is not None or not isinstance(votes, Votes):
+        from prefpath.distributed.paths import HowFollowed, fit_path_on
+
+        followed = HowFollowed(solver, common, step, progress)
+        return fit_path_on(client, votes, model, grid, followed, checkpoint)
+    problem = Problem.build(votes, **model)
     with blas_threads_for(problem.n_common), keeping(checkpoint) as keeper:
         if keeper is not None:
             how = {"solver": solver, "common": common, "step": step, **grid.settings()}
@@ -135,48 +144,3 @@ def fit_path(
             progress=progress,
             slot=slot_in(keeper, PATH_SLOT),
         )
-
-
-def solve(
-    problem: Problem,
-    grid: Grid,
-    *,
-    solver: Solver = "flow",
-    common: Common = "flow",
-    step: float | None = None,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-    slot: Slot | None = None,
-) -> Path:
-    """The path of a problem at the times of a grid, by the solver named.
-
-    With a slot of a checkpoint it goes on from what is kept there, and is kept on its way.
-    """
-    if solver not in SOLVERS:
-        raise SettingError(f"solver is {solver!r}", expected=f"one of {', '.join(SOLVERS)}")
-    if common not in ("flow", "minimise"):
-        raise SettingError(f"common is {common!r}", expected="'flow' or 'minimise'")
-    if problem.attention and common == "minimise":
-        raise SettingError(
-            'attention with common="minimise"',
-            expected="a common part that moves by gradient",
-            remedy='pass common="flow": with attention the common part has another linear system '
-            "at every step",
-        )
-    if solver == "flow":
-        if step is not None:
-            raise SettingError("step with solver 'flow', whose steps adapt", remedy="leave it out")
-        return solve_flow(
-            problem, grid, common=common, n_threads=n_threads, progress=progress, slot=slot
-        )
-    if grid.is_open:
-        raise SettingError('t_ratio="auto" with solver "lbi"', expected="a number above 1")
-    return solve_lbi(
-        problem,
-        grid,
-        common=common,
-        step=step,
-        n_threads=n_threads,
-        progress=progress,
-        slot=slot,
-    )

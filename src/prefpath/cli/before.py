@@ -43,12 +43,12 @@ def check_fit(given: Mapping[str, Any]) -> None:
 
 def _check_choices(given: Mapping[str, Any]) -> None:
     """Words that name a way to do something; each list is where it is defined."""
-    from prefpath.fit import Solver
     from prefpath.inference.intervals import Method
     from prefpath.inference.scales import SCALES
     from prefpath.model.losses import as_loss
     from prefpath.selection.criteria import Criterion
     from prefpath.selection.cross_validation import Rule
+    from prefpath.solver.solve import Solver
 
     as_loss(given["loss"])
     for name, choices in (

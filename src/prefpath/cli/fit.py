@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import typer
@@ -13,6 +13,7 @@ import typer
 from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.before import check_fit, check_labels, check_memory
+from prefpath.cli.cluster import ClusterFolder, Scheduler
 from prefpath.cli.failures import say_warning
 from prefpath.cli.keeping import Remembering, checkpoint_for
 from prefpath.cli.outcome import Outcome
@@ -25,6 +26,7 @@ from prefpath.votes import Votes
 
 if TYPE_CHECKING:
     from prefpath.checkpoint import Checkpoint
+    from prefpath.distributed.collected import Collected
     from prefpath.estimators import PreferenceModel
 
 _MODEL = "The model"
@@ -34,7 +36,7 @@ _OUTPUT = "What comes out"
 @app.command(cls=Remembering)
 @takes_votes(check=check_fit)
 def fit(
-    votes: Votes,
+    source: Any,  # Votes, or votes collected from a cluster
     *,
     loss: Annotated[
         str,
@@ -142,6 +144,8 @@ def fit(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    scheduler: Scheduler = None,
+    cluster_folder: ClusterFolder = None,
     title: Annotated[
         str, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)
     ] = "Preference report",
@@ -161,6 +165,9 @@ def fit(
     from prefpath.findings import find
     from prefpath.inference import IntervalSettings
 
+    if cluster_folder is not None and scheduler is None:
+        raise SettingError("--cluster-folder without --scheduler", remedy="name the scheduler")
+    votes = source if isinstance(source, Votes) else source.votes
     shown_names = read_names(names)
     asked = list(dict.fromkeys(personal or []))
     check_labels(votes, [anchor], asked)
@@ -183,7 +190,7 @@ def fit(
     )
     how = IntervalSettings(interval, about=about)  # type: ignore[arg-type]
     with checkpoint_for(checkpoint, out) as keeper:
-        fit_with_progress(model, votes, keeper)
+        fit_with_progress(model, source, keeper)
         if t is not None:
             model.stop_at(t)
         found = Outcome(
@@ -260,7 +267,7 @@ def read_names(file: Path | None) -> dict[str, str]:
 
 
 def fit_with_progress(
-    model: PreferenceModel, votes: Votes, checkpoint: Checkpoint | None = None
+    model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar that shows t and who has popped up; warnings are said in plain words."""
     from prefpath.solver.compiled import SECONDS_TO_COMPILE, is_compiled
@@ -280,4 +287,7 @@ def fit_with_progress(
                 report(f"  {counted(active, 'annotator')} popped up", min(0.99, float(share)))
 
         told = progress if report is not None else None
-        model.fit(votes, progress=told, checkpoint=checkpoint)
+        if isinstance(source, Votes):
+            model.fit(source, progress=told, checkpoint=checkpoint)
+        else:
+            model.fit_collected(source, progress=told, checkpoint=checkpoint)

@@ -133,14 +133,14 @@ def load_votes(source: str, *, quiet: bool = False, **options: Any) -> Votes:
     """
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)
-        votes = read_votes(source, progress=report, **_parsed(options))
+        votes = read_votes(source, progress=report, **parsed(options))
     if not quiet:
         said = summarise_origin(votes.origin)
         error_console.print(said, markup=False, highlight=False)
     return votes
 
 
-def _parsed(options: dict[str, Any]) -> dict[str, Any]:
+def parsed(options: dict[str, Any]) -> dict[str, Any]:
     """Options that are more than a word, from their text."""
     choices, scores = options.pop("choices", None), options.pop("scores", None)
     pair = None if scores is None else tuple(name.strip() for name in scores.split(","))

@@ -59,6 +59,12 @@ def takes_votes(
         options = {name: _value(given.pop(name)) for name in _OPTIONS}
         if check is not None:
             check(given)
+        if given.get("scheduler"):
+            from prefpath.cli.cluster import read_on_cluster
+
+            with read_on_cluster(votes, given, options) as collected:
+                command(collected, **given)
+            return
         quiet = bool(given.get("json", False))
         read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
         command(read, **given)

@@ -13,12 +13,12 @@ from prefpath.diagnose.discovery import discover
 from prefpath.diagnose.lean import estimate_leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.errors import SettingError, VoteError
-from prefpath.fit import solve
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.path import Kind
 from prefpath.solver.grid import make_grid
+from prefpath.solver.solve import solve
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray, Labels
 from prefpath.votes.trials import trials_of_rows

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from prefpath.checkpoint.files import Arrays
 from prefpath.distributed.growing import ActiveVotes, Growing
 from prefpath.distributed.pooled import Everybody, pairs_of_cells
 from prefpath.distributed.room_part import UnitVotes
 from prefpath.distributed.rooms import ClusterRooms
 from prefpath.distributed.settings import Model
+from prefpath.distributed.story import pack_calls, unpack_calls
 from prefpath.model.attention import PooledFit
 from prefpath.model.design import Floats, Ints, build_design, build_target
 from prefpath.model.problem import Problem
@@ -19,7 +21,7 @@ from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial, Threads
 from prefpath.solver.pool import Pool
 from prefpath.solver.room import Leavers
-from prefpath.solver.state import CrowdState
+from prefpath.solver.state import CrowdState, WaitingState
 from prefpath.votes import Votes
 from prefpath.votes.encode import Labels
 
@@ -96,13 +98,23 @@ class ClusterCrowd(Crowd):
         )
         return np.arange(before, before + len(units), dtype=np.int64)
 
-    def restore_active(self, state: CrowdState, numbers: Ints) -> None:
+    def elsewhere(self) -> Arrays:
+        """Numbers of those who became active, and all that rooms were told."""
+        return {
+            "numbers": self.numbers.copy(),
+            **pack_calls(self.cluster.calls, self.cluster.first),
+        }
+
+    def restore(self, state: CrowdState, waiting: WaitingState, elsewhere: Arrays) -> None:
         """Take in those who were active again, in the order and the groups they joined."""
-        units = self.cluster.votes_of(numbers)
+        assert not len(waiting.waits)  # they wait on the cluster
+        numbers = elsewhere["numbers"]
+        self.restore_history(state)
+        self.cluster.restore(unpack_calls(elsewhere, self.cluster.first), self.sight)
+        units = self.cluster.votes_of(numbers) if len(numbers) else []
         ends = np.cumsum(state.joined)
         for first, last in zip(ends - state.joined, ends, strict=True):
             self._join(self._take_in(numbers[first:last], units[first:last]))
-        self.restore_history(state)
 
 
 def driver_problem(model: Model, items: Labels, everybody: Everybody) -> Problem:

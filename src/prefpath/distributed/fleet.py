@@ -94,6 +94,10 @@ class Fleet:
         self.rounds = Rounds(number + 1, seconds + time.monotonic() - started, rebuilt)
         return [answers[shard] for shard in sorted(calls)]
 
+    def begin_anew(self) -> None:
+        """Let every part be made anew from its story at the next call."""
+        self._place.clear()
+
     def close(self) -> None:
         """Let workers forget this fit; one that does not answer forgets it by itself."""
         try:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from prefpath.checkpoint import Slot
 from prefpath.distributed.crowd import ClusterCrowd, driver_problem
 from prefpath.distributed.everybody import path_of_everybody
 from prefpath.distributed.room_part import RoomRecipe
 from prefpath.distributed.rooms import ClusterRooms
+from prefpath.distributed.scorer import ClusterScorer
 from prefpath.distributed.settings import ALL_VOTES, FoldOf, Model
 from prefpath.distributed.shards import ShardedVotes
 from prefpath.path import Path
-from prefpath.solver.executors import MOST_SHARDS, make_executor
+from prefpath.selection.following import NOT_KEPT, Kept
+from prefpath.solver.executors import Serial
 from prefpath.solver.flow import TOLERANCE, FlowSolver, follow_grid
 from prefpath.solver.grid import Grid
 from prefpath.solver.recorder import FlowRecorder, Recorder
@@ -49,14 +52,23 @@ def begin_path(
     criterion: str | None = None,
     tolerance: float = TOLERANCE,
     recorder: Recorder | None = None,
-    n_threads: int | None = 1,
+    kept: Kept = NOT_KEPT,
 ) -> ClusterPath:
-    """Open the rooms of a path (or of a fold's), and stand at its beginning."""
+    """Open the rooms of a path (or of a fold's), at its beginning or where it was kept."""
     recipe = RoomRecipe(str(sharded.folder), model, fold, criterion)
     rooms = ClusterRooms(client, sharded, recipe)
     problem = driver_problem(model, sharded.items, rooms.everybody)
-    crowd = ClusterCrowd(problem, make_executor(n_threads, MOST_SHARDS), rooms)
-    solver = FlowSolver(problem, tolerance=tolerance, recorder=recorder, crowd=crowd)
+    crowd = ClusterCrowd(problem, Serial(), rooms)
+    if isinstance(recorder, ClusterScorer):
+        recorder.crowd = crowd
+    solver = FlowSolver(
+        problem,
+        tolerance=tolerance,
+        recorder=recorder,
+        crowd=crowd,
+        slot=kept.slot,
+        accepts=kept.accepts,
+    )
     return ClusterPath(solver, crowd, rooms)
 
 
@@ -66,11 +78,11 @@ def solve_flow_on(
     model: Model,
     grid: Grid,
     *,
-    n_threads: int | None = None,
     progress: Progress | None = None,
+    slot: Slot | None = None,
 ) -> Path:
     """The path of sharded votes at the times of a grid."""
-    under_way = begin_path(client, sharded, model, n_threads=n_threads)
+    under_way = begin_path(client, sharded, model, kept=Kept(slot, None))
     try:
         follow_grid(under_way.solver, grid, progress)
         return under_way.path()

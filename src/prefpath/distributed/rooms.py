@@ -141,7 +141,13 @@ class ClusterRooms:
         """Labels and thresholds of everybody, shard by shard."""
         return self.fleet.ask(AskRoster())
 
+    def restore(self, calls: list[Any], sight: Sight) -> None:
+        """Go on from a story: every room is made anew when it is next asked."""
+        self.calls, self._sight, self._told, self._safe = calls, sight, sight.now + 1, None
+        self.fleet.begin_anew()
+
     def close(self) -> None:
+        """Let the workers forget these rooms."""
         self.fleet.close()
 
     # ---------------------------------------------------------------- what rooms are told

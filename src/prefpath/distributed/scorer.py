@@ -25,8 +25,8 @@ class ClusterScorer:
     interpolates: ClassVar[bool] = False
 
     def __init__(self, n_annotators: Ints) -> None:
-        groups = int(np.minimum(n_annotators, MOST_GROUPS).sum())
-        self.held_out = HeldOutOf(np.arange(groups))
+        self.n_groups = int(np.minimum(n_annotators, MOST_GROUPS).sum())
+        self.held_out = HeldOutOf(np.arange(self.n_groups))
         self.crowd: ClusterCrowd | None = None
         self.times: list[float] = []
         self.errors: list[float] = []

@@ -47,11 +47,15 @@ class Model:
 
 
 class FoldOf(NamedTuple):
-    """Fold `number` of `n_folds`, drawn in each shard from the seed; -1 learns from all votes."""
+    """Fold `number` of `n_folds`; -1 learns from all votes.
+
+    Drawn in each shard from the seed, or, with a folder, as somebody has drawn and sent it.
+    """
 
     n_folds: int
     seed: int
     number: int
+    folder: str | None = None
 
 
 ALL_VOTES = FoldOf(1, 0, -1)
@@ -109,12 +113,20 @@ def of_everybody(problem: Problem, model: Model, totals: Totals) -> Problem:
     return result
 
 
+def fold_file(folder: Path, number: int, shard: int) -> Path:
+    """Where the weights of a fold's held-out votes are, that were drawn elsewhere."""
+    return folder / f"fold-{number}-{shard:04d}.npz"
+
+
 def held_out_weight(votes: Votes, shard: int, fold: FoldOf) -> Floats:
     """What each row weighs in testing: its votes are dealt out to the folds in random order.
 
     A row of weight 3 is three votes. The draw depends on the seed and the shard, hence on the
     votes and not on the cluster.
     """
+    if fold.folder is not None:
+        sent: Floats = read_arrays(fold_file(Path(fold.folder), fold.number, shard))["weight"]
+        return sent
     rng = np.random.default_rng([fold.seed, shard])
     pieces = np.clip(np.ceil(votes.weight * (1.0 - 1e-6)), 1, 1_000_000).astype(np.int64)
     row_of_piece = np.repeat(np.arange(votes.n_rows), pieces)

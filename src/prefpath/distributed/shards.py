@@ -9,6 +9,7 @@ the cluster. Annotator `k` of shard `s` has the number `first[s] + k`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -102,12 +103,24 @@ class ShardedVotes:
             ) from error
         return cls(Path(folder).resolve(), items, **sizes, origin=record["origin"])
 
+    def digest(self) -> str:
+        """A digest of all votes."""
+        total = hashlib.sha256()
+        for shard in range(len(self)):
+            with shard_file(self.folder, shard).open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+        return total.hexdigest()
+
     def read(self, shard: int) -> Votes:
         """The votes of one shard."""
         return read_shard(self.folder, shard, self.items)
 
     def collect(self) -> Votes:
         """All votes as one value on this machine, annotators in the order of their labels."""
+        return self.collect_with_rows()[0]
+
+    def collect_with_rows(self) -> tuple[Votes, Ints]:
+        """The same, and which row of the shards (one after another) each row of it is."""
         parts = [self.read(shard) for shard in range(len(self))]
         order = label_order(np.concatenate([part.annotators for part in parts]))
         return _in_order(parts, order, self)
@@ -150,7 +163,7 @@ def label_order(labels: Labels) -> Ints:
     return np.argsort(labels, kind="stable")
 
 
-def _in_order(parts: list[Votes], order: Ints, sharded: ShardedVotes) -> Votes:
+def _in_order(parts: list[Votes], order: Ints, sharded: ShardedVotes) -> tuple[Votes, Ints]:
     """The votes of all parts, annotators (numbered part after part) in another order."""
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
     starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -164,4 +177,5 @@ def _in_order(parts: list[Votes], order: Ints, sharded: ShardedVotes) -> Votes:
     }
     coded = CodedVotes(offsets=offsets.astype(np.int64), **columns)
     labels = np.concatenate([part.annotators for part in parts])[order]
-    return Votes.from_coded(coded, annotators=labels, items=sharded.items, origin=sharded.origin)
+    votes = Votes.from_coded(coded, annotators=labels, items=sharded.items, origin=sharded.origin)
+    return votes, rows

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,7 @@ from prefpath.distributed.labels import (
 )
 from prefpath.distributed.shards import ShardedVotes, shard_file, write_record, write_shard
 from prefpath.distributed.workers import check_shared_folder, run_tasks
-from prefpath.errors import SettingError, VoteError
+from prefpath.errors import SettingError, VoteError, VoteWarning
 from prefpath.model.design import Ints
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.encode import CodedVotes, KeyLayout, Labels, merge_keys
@@ -55,6 +56,7 @@ class _Part(NamedTuple):
     annotators_are_numbers: bool
     n_rows: int
     origin: Mapping[str, Any]
+    said: list[str]
 
 
 def shard_votes(
@@ -93,7 +95,9 @@ def shard_votes(
         stems = [str(parts_folder / f"{k:06d}") for k in range(len(files))]
         jobs = [(str(file), stem, reading) for file, stem in zip(files, stems, strict=True)]
         parts = [_Part(*found) for found in run_tasks(client, read_part, jobs)]
-        return _merge_parts(client, parts, place)
+        for sentence in (sentence for part in parts for sentence in part.said):
+            warnings.warn(sentence, VoteWarning, stacklevel=2)
+        return _merge_parts(client, parts, place, str(source))
     finally:
         shutil.rmtree(parts_folder, ignore_errors=True)
 
@@ -107,9 +111,11 @@ def write_shards(votes: Votes, folder: str | Path) -> ShardedVotes:
     place, n_shards = Path(folder), number_of_shards(votes.n_rows)
     shard_of = hash_labels(votes.annotators) % N_BUCKETS % n_shards
     voted = np.diff(votes.offsets) > 0
+    if voted.any():
+        shard_of[~voted] = shard_of[np.argmax(voted)]  # a shard has votes
     sizes: list[tuple[int, ...]] = []
     for shard in range(n_shards):
-        who = np.flatnonzero((shard_of == shard) & voted)
+        who = np.flatnonzero(shard_of == shard)
         if len(who):
             sizes.append(write_shard(place, len(sizes), *_votes_of(votes, who)))
     return write_record(place, votes.items, sizes, votes.origin)
@@ -145,7 +151,9 @@ def _votes_of(votes: Votes, who: Ints) -> tuple[CodedVotes, Labels]:
 
 def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ...]:
     """Read one file, and write its votes in a piece for each bucket."""
-    votes = read_votes(file, **reading)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", VoteWarning)
+        votes = read_votes(file, **reading)
     bucket = hash_labels(votes.annotators) % N_BUCKETS
     pieces = np.unique(bucket).tolist()
     for one in pieces:
@@ -153,7 +161,8 @@ def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ..
         arrays: Arrays = {**vars(coded), **pack_labels(annotators, "annotators")}
         write_arrays(_piece(stem, one), arrays | pack_labels(votes.items, "items"))
     numbers = votes.annotators.dtype.kind in "iufb"
-    return stem, pieces, votes.items, numbers, votes.n_rows, dict(votes.origin)
+    sentences = [str(one.message) for one in said if issubclass(one.category, VoteWarning)]
+    return stem, pieces, votes.items, numbers, votes.n_rows, dict(votes.origin), sentences
 
 
 def _piece(stem: str, bucket: int) -> Path:
@@ -212,7 +221,7 @@ _MERGED = ("left", "right", "choice", "weight", "count", "position_known")
 # ---------------------------------------------------------------- the driver
 
 
-def _merge_parts(client: Client, parts: list[_Part], place: Path) -> ShardedVotes:
+def _merge_parts(client: Client, parts: list[_Part], place: Path, source: str) -> ShardedVotes:
     items = unite_labels([part.items for part in parts])
     n_rows = sum(part.n_rows for part in parts)
     if not n_rows:
@@ -226,7 +235,7 @@ def _merge_parts(client: Client, parts: list[_Part], place: Path) -> ShardedVote
     shared = client.scatter(items, broadcast=True)
     jobs = [(shard, own, shared, numbers, str(place)) for shard, own in enumerate(pieces)]
     sizes = run_tasks(client, merge_shard, jobs)
-    return write_record(place, items, _renumbered(place, sizes), _origin_of(parts))
+    return write_record(place, items, _renumbered(place, sizes), _origin_of(parts, source))
 
 
 def _renumbered(place: Path, sizes: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -240,7 +249,7 @@ def _renumbered(place: Path, sizes: list[tuple[int, ...]]) -> list[tuple[int, ..
     return kept
 
 
-def _origin_of(parts: list[_Part]) -> dict[str, Any]:
+def _origin_of(parts: list[_Part], source: str) -> dict[str, Any]:
     """What the files say of themselves together: counts are added up."""
     total: dict[str, Any] = {}
     for part in parts:
@@ -249,4 +258,4 @@ def _origin_of(parts: list[_Part]) -> dict[str, Any]:
                 total[name] = total.get(name, 0) + value
             else:
                 total.setdefault(name, value)
-    return total | {"files": len(parts)}
+    return total | {"source": source, "files": len(parts)}

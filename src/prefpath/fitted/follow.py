@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from prefpath.checkpoint import Checkpoint, Place, keeping, slot_in
 from prefpath.errors import SettingError
-from prefpath.fit import PATH_SLOT, Solver, solve
 from prefpath.machine import blas_threads_for
 from prefpath.model.fingerprint import problem_settings, votes_digest
 from prefpath.model.problem import Problem
@@ -23,8 +22,12 @@ from prefpath.selection.cross_validation import (
 )
 from prefpath.selection.folds import Fold, Over, make_folds
 from prefpath.solver.grid import TimeRatio, make_grid
+from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
 from prefpath.votes import Votes
+
+if TYPE_CHECKING:
+    from prefpath.distributed.collected import Collected
 
 # Beyond, nearly everybody pops up at nearly the same time, and a path takes much longer.
 _BALANCED_UP_TO = 200_000
@@ -88,15 +91,52 @@ def follow(
     stop: StopSettings,
     progress: Progress | None = None,
     checkpoint: Place | None = None,
+    collected: Collected | None = None,
 ) -> tuple[Path, CrossValidation | None]:
-    """The path of a problem, and held-out errors along it; None without folds."""
+    """The path of a problem, and held-out errors along it; None without folds.
+
+    `collected` are the same votes on a cluster, which is then to follow it.
+    """
     with blas_threads_for(problem.n_common), keeping(checkpoint) as keeper:
         if keeper is not None:
             how = {**asdict(settings), **asdict(stop), **problem_settings(problem)}
             del how["n_threads"]  # changes nothing
             keeper.claim(votes_digest(problem.votes), how)
             stop = replace(stop, seed=keeper.seed if stop.seed is None else stop.seed)
+        if collected is not None:
+            return _follow_on(collected, problem, settings, stop, progress, keeper)
         return _follow(problem, settings, stop, progress, keeper)
+
+
+def _follow_on(
+    collected: Collected,
+    problem: Problem,
+    settings: PathSettings,
+    stop: StopSettings,
+    progress: Progress | None,
+    keeper: Checkpoint | None,
+) -> tuple[Path, CrossValidation | None]:
+    from prefpath.distributed import paths
+
+    paths.refuse_minimised(settings.common)
+    if settings.solver == "lbi":
+        raise SettingError(
+            'a cross-validated fit with solver "lbi" on a cluster',
+            expected='solver="flow"; fit_path(..., solver="lbi", client=client) has no folds',
+        )
+    folds = _folds(problem, stop) if stop.n_folds else []
+    path, found = paths.follow_collected(
+        collected,
+        paths.model_of(problem),
+        folds,
+        make_grid(None, settings.n_times, settings.t_ratio),
+        criterion=stop.criterion,
+        progress=progress,
+        checkpoint=keeper,
+    )
+    # On the cluster only those who became active have a place for coefficients.
+    design = problem.design
+    return replace(path, blocks=design.blocks, seen_item=design.seen_item), found
 
 
 def _follow(

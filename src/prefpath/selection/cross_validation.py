@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -10,21 +9,18 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from prefpath.checkpoint import Checkpoint, slot_in
-from prefpath.checkpoint.files import Arrays
 from prefpath.errors import SettingError
-from prefpath.fit import PATH_SLOT, Solver, solve
 from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.predict import Comparisons, path_margins
 from prefpath.selection.criteria import Criterion, criterion_for, log_loss, mismatch_ratio
 from prefpath.selection.folds import Fold
-from prefpath.selection.held_out import KnotScorer
-from prefpath.selection.stopping import RiseWatch, Stopping, WatchState, stands_still
-from prefpath.solver.executors import Executor, Serial, Threads, check_threads
-from prefpath.solver.flow import FlowSolver
+from prefpath.selection.following import Follower, OneMachine, fold_slot
+from prefpath.selection.stopping import Stopping
+from prefpath.solver.executors import Serial, Threads, check_threads
 from prefpath.solver.grid import Grid, make_grid
-from prefpath.solver.state import FlowState, as_arrays, from_arrays
+from prefpath.solver.solve import Solver, solve
 from prefpath.solver.work import Common, Progress
 
 Rule = Literal["best", "one-standard-error"]
@@ -142,144 +138,10 @@ def follow_until_settled(
     All folds go with it side by side. When that is so, `Stopping` says.
     """
     by, rule = criterion_for(criterion, problem.loss), stopping or Stopping()
-    follower = _Follower(problem, folds, grid, by, common, rule, checkpoint)
-    return follower.follow(min(check_threads(n_threads), len(folds) + 1), progress)
-
-
-class FollowState(NamedTuple):
-    """What was decided of a path and its folds after the knots that the watch has seen."""
-
-    settled: int
-    watch: WatchState
-
-
-class _Follower:
-    """A path and the paths of its folds under way, side by side.
-
-    What is kept of the watch is never older than what is kept of a path: its slot comes first.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        folds: Sequence[Fold],
-        grid: Grid,
-        criterion: str,
-        common: Common,
-        stopping: Stopping,
-        checkpoint: Checkpoint | None,
-    ) -> None:
-        self.grid, self.criterion, self.stopping = grid, criterion, stopping
-        self.watch, self.settled = RiseWatch(problem.votes.n_annotators), False
-        self._slot = slot_in(checkpoint, "folds")
-        self._restore()
-        self.main = FlowSolver(
-            problem,
-            common=common,
-            n_threads=1,
-            slot=slot_in(checkpoint, PATH_SLOT),
-            accepts=self._accepts_path,
-        )
-        trained = [problem.with_weight(fold.train) for fold in folds]
-        self.scorers = [
-            KnotScorer(one, fold.test, criterion) for one, fold in zip(trained, folds, strict=True)
-        ]
-        self.others = [
-            FlowSolver(
-                one,
-                common=common,
-                tolerance=stopping.fold_tolerance,
-                n_threads=1,
-                recorder=scorer,
-                slot=slot_in(checkpoint, fold_slot(k)),
-                accepts=self._accepts_fold,
-            )
-            for k, (one, scorer) in enumerate(zip(trained, self.scorers, strict=True))
-        ]
-        self._told, self._n_told, self._first = threading.Lock(), 0, 0.0
-
-    def follow(self, n_threads: int, progress: Progress | None) -> tuple[Path, CrossValidation]:
-        """Go on until the error has settled."""
-        first = self._first = self.main.first_entry()
-        with Threads(n_threads) if n_threads > 1 else Serial() as executor:
-            while True:
-                self._go_on(self._times(first), executor, progress)
-                if self.settled:
-                    return self.main.path(), self.found()
-
-    def _times(self, first: float) -> Floats:
-        """All knots up to the next decision; up to the last one, if that was to stop."""
-        times = np.append(first, self.grid.further(first, self.stopping.first_ratio))
-        needed = self.watch.n_seen + int(not self.settled)
-        while len(times) < needed:
-            stretch = self.grid.further(float(times[-1]), self.stopping.stretch_ratio)
-            times = np.append(times, stretch)
-        return times
-
-    def _go_on(self, times: Floats, executor: Executor, progress: Progress | None) -> None:
-        solvers = [self.main, *self.others]
-
-        def tell(_: float, __: int) -> None:
-            self._tell(progress)
-
-        def one(k: int) -> None:
-            solvers[k].follow(times, None if progress is None else tell)
-
-        executor.map(one, range(len(solvers)))
-        if not self.settled:
-            self._decide()
-
-    def _decide(self) -> None:
-        """Compare the new knots, and see whether they are the last."""
-        if self._slot is not None:
-            self._slot.begin()
-        self.watch.see(self.scorers, self.stopping.sure)
-        self.settled = self._is_settled(self.found(), self._first)
-        if self._slot is not None:
-            self._slot.end(lambda: as_arrays(FollowState(int(self.settled), self.watch.state())))
-
-    def _restore(self) -> None:
-        kept = None if self._slot is None else self._slot.load(_is_follow_state)
-        if kept is not None:
-            state = from_arrays(FollowState, kept)
-            self.settled = bool(state.settled)
-            self.watch.restore(state.watch)
-
-    def _accepts_path(self, state: FlowState) -> bool:
-        """Whether a path kept has not passed the next decision, which is not made yet."""
-        driver = state.driver
-        return bool(np.isnan(driver.begins)) or driver.last.start < self._times(driver.begins)[-1]
-
-    def _accepts_fold(self, state: FlowState) -> bool:
-        """Whether a fold kept has forgotten no costs that the watch has not seen."""
-        recorded = state.recorded
-        return len(recorded["times"]) - len(recorded["costs"]) <= self.watch.n_seen
-
-    def _tell(self, progress: Progress | None) -> None:
-        """Say how far path and folds are together: folds go on while the path waits for them."""
-        with self._told:
-            self._n_told += 1
-            knots = self._n_told / (1 + len(self.others)) - 1.0
-            if progress is not None:
-                n_active = len(self.main.crowd.active.who)
-                progress(self._first * self.grid.spacing ** max(0.0, knots), n_active)
-
-    def found(self) -> CrossValidation:
-        """The held-out errors so far."""
-        errors = np.array([scorer.errors for scorer in self.scorers])
-        wrong = np.array([scorer.wrong for scorer in self.scorers])
-        return CrossValidation(np.array(self.scorers[0].times), errors, self.criterion, wrong)
-
-    def _is_settled(self, found: CrossValidation, first: float) -> bool:
-        rule, last = self.stopping, float(found.times[-1])
-        entered = self.main.share_entered
-        if last >= rule.last_ratio * first:
-            return True
-        if self.watch.n_sure >= min(3, self.grid.knots_within(rule.stretch_ratio)):
-            return entered >= rule.entered
-        if last >= max(rule.settled_ratio * found.t_cv, rule.settled_from * first):
-            return entered >= rule.entered
-        return entered == 1.0 and stands_still(found.times, found.mean, rule.standstill)
+    paths = OneMachine(problem, folds, by, common, rule.fold_tolerance)
+    follower = Follower(paths, grid, rule, checkpoint)
+    path, found = follower.follow(min(check_threads(n_threads), len(folds) + 1), progress)
+    return path, CrossValidation(found.times, found.errors, by, found.wrong)
 
 
 class HeldOut(NamedTuple):
@@ -309,15 +171,6 @@ def held_out_errors(
         return HeldOut(wrong, wrong)
     cost = [log_loss(margin, choice, weight, problem.loss) for margin in margins]
     return HeldOut(np.array(cost), wrong)
-
-
-def fold_slot(k: int) -> str:
-    """Where a checkpoint keeps the path of fold k."""
-    return f"fold-{k + 1}"
-
-
-def _is_follow_state(arrays: Arrays) -> bool:
-    return from_arrays(FollowState, arrays).watch.n_seen > 0
 
 
 def _collect(times: Floats, folds: Sequence[HeldOut], criterion: str) -> CrossValidation:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from prefpath.model.design import Floats
-from prefpath.selection.held_out import KnotScorer
+from prefpath.model.design import Floats, Ints
 from prefpath.solver.flow import SHARE_TO_SEE
 from prefpath.solver.grid import FIRST_RATIO, LAST_RATIO
 
@@ -52,6 +51,27 @@ class Stopping:
     fold_tolerance: float = 2e-2
 
 
+class HasWho(Protocol):
+    """Whose votes are held out, by number."""
+
+    @property
+    def who(self) -> Ints: ...
+
+
+class Costs(Protocol):
+    """What a fold's scorer tells: errors at all knots, and costs by annotator at the last ones."""
+
+    times: list[float]
+    errors: list[float]
+    wrong: list[float]
+    costs: list[Floats]
+
+    @property
+    def held_out(self) -> HasWho: ...
+
+    def forget(self) -> None: ...
+
+
 class WatchState(NamedTuple):
     """How many knots were seen, of how many at the end the rise was sure, and the best one."""
 
@@ -75,7 +95,7 @@ class RiseWatch:
         self._least = np.inf
         self._best = np.zeros(0)
 
-    def see(self, scorers: Sequence[KnotScorer], sure: float) -> None:
+    def see(self, scorers: Sequence[Costs], sure: float) -> None:
         """Take in the knots the scorers have passed since the last call."""
         n_knots = len(scorers[0].errors)
         for k in range(self.n_seen - n_knots, 0):  # from the end: folds may have forgotten some
@@ -98,14 +118,14 @@ class RiseWatch:
         self.n_seen, self.n_sure = state.n_seen, state.n_sure
         self._least, self._best = state.least, state.best
 
-    def _cost_by_annotator(self, scorers: Sequence[KnotScorer], k: int) -> Floats:
+    def _cost_by_annotator(self, scorers: Sequence[Costs], k: int) -> Floats:
         cost = np.zeros(self._n_annotators)
         for scorer in scorers:
             cost[scorer.held_out.who] += scorer.costs[k]
         return cost
 
 
-def _mean_error(scorers: Sequence[KnotScorer], k: int) -> float:
+def _mean_error(scorers: Sequence[Costs], k: int) -> float:
     return float(np.mean([scorer.errors[k] for scorer in scorers]))
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prefpath.checkpoint.files import Arrays
 from prefpath.model.attention import RELATIVE_THRESHOLD
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
@@ -237,8 +238,13 @@ class Crowd:
         who, joined = self.active.who, np.array(self._joined, dtype=np.int64)
         return CrowdState(who, joined, past, self._widest, *knot, self.room.cells_read)
 
-    def restore(self, state: CrowdState, waiting: WaitingState) -> None:
+    def elsewhere(self) -> Arrays:
+        """What brings rooms on other machines to where they are; none of them is."""
+        return {}
+
+    def restore(self, state: CrowdState, waiting: WaitingState, elsewhere: Arrays) -> None:
         """Go on from a state of the same problem; everybody joins in the order they did."""
+        assert not elsewhere
         for who in np.split(state.who, np.cumsum(state.joined)[:-1]):
             if len(who):
                 self._join(who)

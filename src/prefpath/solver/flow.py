@@ -152,13 +152,14 @@ class FlowSolver:
             slope=self.slope.state(),
             crowd=self.crowd.state(),
         )
-        return FlowState(driver, self.crowd.room.state(), self.recorder.state())
+        elsewhere = self.crowd.elsewhere()
+        return FlowState(driver, self.crowd.room.state(), self.recorder.state(), elsewhere)
 
     def _fits(self, arrays: Arrays) -> bool:
         """Whether arrays are a state of this problem: all there, and as many as they should be."""
         state = from_arrays(FlowState, arrays)
-        now = self.entered, self.theta, self.crowd.room.waiting.z.block
-        then = state.driver.entered, state.driver.theta, state.waiting.z.block
+        now = self.theta, self.crowd.room.waiting.z.block
+        then = state.driver.theta, state.waiting.z.block
         if [part.shape for part in now] != [part.shape for part in then]:
             return False
         return self._accepts is None or self._accepts(state)
@@ -166,7 +167,7 @@ class FlowSolver:
     def restore(self, state: FlowState) -> None:
         """Go on from a state of the same problem and settings."""
         driver, last = state.driver, state.driver.last
-        self.crowd.restore(driver.crowd, state.waiting)
+        self.crowd.restore(driver.crowd, state.waiting, state.elsewhere)
         self.slope.restore(driver.slope)
         self.recorder.restore(state.recorded)
         self.last = StepEnds(*last, self.slope.n_minimised) if last.length > 0.0 else None

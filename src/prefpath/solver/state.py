@@ -83,11 +83,15 @@ class WaitingState(NamedTuple):
 
 
 class FlowState(NamedTuple):
-    """A path under way; `recorded` is what its recorder has kept so far."""
+    """A path under way; `recorded` is what its recorder has kept so far.
+
+    `elsewhere` is what brings rooms on a cluster to where they are; nothing on one machine.
+    """
 
     driver: DriverState
     waiting: WaitingState
     recorded: Arrays
+    elsewhere: Arrays
 
 
 def as_arrays(state: Any, prefix: str = "") -> dict[str, NDArray[Any]]:

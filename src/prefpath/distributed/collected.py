@@ -1,0 +1,71 @@
+"""Votes on a cluster and, for all that comes after the path, on this machine as well."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prefpath.distributed.shards import ShardedVotes
+from prefpath.distributed.shuffle import shard_votes
+from prefpath.errors import SettingError
+from prefpath.model.design import Ints
+from prefpath.votes import Votes
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+# Rows one machine can diagnose: some 100 bytes each.
+MOST_COLLECTED = 200_000_000
+
+
+class Cluster(NamedTuple):
+    """A Dask cluster with votes in shards that all of its workers see."""
+
+    client: Client
+    sharded: ShardedVotes
+
+
+class Collected(NamedTuple):
+    """The votes of a cluster on this machine, too; `rows[r]` is the row of the shards that r is."""
+
+    votes: Votes
+    cluster: Cluster
+    rows: Ints
+
+
+@contextmanager
+def on_cluster(
+    client: Client | None, source: Any, folder: str | Path | None = None, **reading: Any
+) -> Iterator[Cluster]:
+    """Votes in shards for the time of a fit; shards in a folder that was named stay."""
+    if client is None:
+        raise SettingError("votes in shards without a cluster", remedy="pass client=...")
+    if isinstance(source, ShardedVotes):
+        yield Cluster(client, source)
+    elif folder is not None:
+        yield Cluster(client, shard_votes(source, client, folder, **reading))
+    else:
+        with tempfile.TemporaryDirectory(prefix="prefpath-", ignore_cleanup_errors=True) as own:
+            yield Cluster(client, shard_votes(source, client, own, **reading))
+
+
+def collect(cluster: Cluster) -> Collected:
+    """Take the votes to this machine.
+
+    Raises
+    ------
+    SettingError
+        Where they are too many for it.
+    """
+    n_rows = int(cluster.sharded.n_rows.sum())
+    if n_rows > MOST_COLLECTED:
+        raise SettingError(
+            f"{n_rows:,} distinct votes are too many for intervals and verdicts on one machine",
+            expected=f"at most {MOST_COLLECTED:,}",
+            remedy="fit_path(votes, client=client) follows the path without collecting them",
+        )
+    votes, rows = cluster.sharded.collect_with_rows()
+    return Collected(votes, cluster, rows)

@@ -1,0 +1,138 @@
+"""How `PreferenceModel` is fitted: from votes to a `Fitted`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from prefpath.errors import VoteWarning
+from prefpath.manners import Parameters
+
+# The rest is imported where it is used: to name the class must not cost what a fit needs.
+if TYPE_CHECKING:
+    from prefpath.checkpoint import Place
+    from prefpath.distributed.collected import Collected
+    from prefpath.fitted import Fitted
+    from prefpath.model.features import ItemFeatures
+    from prefpath.model.losses import Loss
+    from prefpath.model.penalties import Penalty
+    from prefpath.model.problem import Problem
+    from prefpath.selection.criteria import Criterion
+    from prefpath.selection.cross_validation import Rule
+    from prefpath.selection.folds import Over
+    from prefpath.solver.grid import TimeRatio
+    from prefpath.solver.solve import Solver
+    from prefpath.solver.work import Common, Progress
+    from prefpath.votes import Votes
+
+
+class Fitting(Parameters):
+    """Fits a model whose parameters are those of `PreferenceModel`."""
+
+    loss: str | Loss
+    features: Any
+    penalty: str | Penalty | None
+    position_bias: bool
+    common_position: bool | Literal["auto"]
+    attention: bool
+    kappa: float
+    balance: bool | Literal["auto"]
+    standardise: bool
+    solver: Solver
+    common: Common
+    n_times: int
+    t_ratio: TimeRatio
+    cv: int
+    cv_over: Over
+    criterion: Criterion
+    rule: Rule
+    weak: bool | Literal["auto"]
+    random_state: int | None
+    n_threads: int | None
+    fitted_: Fitted
+
+    def fit_collected(
+        self,
+        collected: Collected,
+        *,
+        progress: Progress | None = None,
+        checkpoint: Place | None = None,
+    ) -> Self:
+        """Fit votes that are on a cluster and on this machine (`distributed.collected`)."""
+        return self._fit(collected.votes, progress, checkpoint, collected)
+
+    def _fit(
+        self,
+        votes: Votes,
+        progress: Progress | None,
+        checkpoint: Place | None,
+        collected: Collected | None = None,
+    ) -> Self:
+        from prefpath.caveats import caveats
+        from prefpath.fitted import Fitted, follow
+        from prefpath.votes.graph import connected_components
+
+        features = self._item_features(votes)
+        component = connected_components(votes)
+        has_features = self.features is not None
+        for sentence in caveats(
+            votes, component, has_features=has_features, position_bias=self.position_bias
+        ):
+            warnings.warn(sentence, VoteWarning, stacklevel=3)
+        follow.check_switch(self.weak, "weak")
+        balanced = follow.is_balanced(self.balance, votes)
+        problem = self._problem(votes, features, balanced)
+        stop = follow.StopSettings(
+            self.cv, self.cv_over, self.criterion, self.rule, self.random_state
+        )
+        along = follow.PathSettings(
+            self.solver, self.common, self.n_times, self.t_ratio, self.n_threads
+        )
+        path, found = follow.follow(problem, along, stop, progress, checkpoint, collected)
+        self.fitted_ = Fitted(
+            problem,
+            path,
+            stop.time_on(path, found),
+            component,
+            cross_validation=found,
+            item_features=features,
+            balanced=balanced,
+            common=self.common,
+            seed=self.random_state,
+            n_threads=self.n_threads,
+            settings=self.get_params(),
+        )
+        self.classes_ = np.array([-1, 1])
+        return self
+
+    def _item_features(self, votes: Votes) -> ItemFeatures | None:
+        from prefpath.model.features import as_item_features
+        from prefpath.model.standardised import StandardisedFeatures
+
+        features = as_item_features(self.features, votes.items)
+        if features is None or not self.standardise:
+            return features
+        result = StandardisedFeatures.standardise(features, votes.items)
+        for sentence in result.cautions(votes.items):
+            warnings.warn(sentence, VoteWarning, stacklevel=3)
+        return result
+
+    def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
+        from prefpath.inference.shared_lean import shares_a_lean
+        from prefpath.model.problem import Problem
+
+        return Problem.build(
+            votes,
+            loss=self.loss,
+            penalty=self.penalty,
+            features=None if features is None else features.of(votes.items),
+            position_bias=self.position_bias and bool(votes.position_known.any()),
+            common_position=shares_a_lean(
+                self.common_position, votes, position_bias=self.position_bias
+            ),
+            attention=self.attention,
+            kappa=self.kappa,
+            balance=balanced,
+        )
