@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,11 +28,12 @@ from prefpath.distributed.labels import (
 )
 from prefpath.distributed.shards import ShardedVotes, shard_file, write_record, write_shard
 from prefpath.distributed.workers import check_shared_folder, run_tasks
-from prefpath.errors import SettingError, VoteError, VoteWarning
+from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Ints
 from prefpath.votes import Votes, read_votes
 from prefpath.votes.encode import CodedVotes, KeyLayout, Labels, merge_keys
 from prefpath.votes.files import find_files
+from prefpath.votes.origin import say_what_was_left_out
 from prefpath.writing import check_folder
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ class _Part(NamedTuple):
     annotators_are_numbers: bool
     n_rows: int
     origin: Mapping[str, Any]
-    said: list[str]
 
 
 def shard_votes(
@@ -95,9 +94,9 @@ def shard_votes(
         stems = [str(parts_folder / f"{k:06d}") for k in range(len(files))]
         jobs = [(str(file), stem, reading) for file, stem in zip(files, stems, strict=True)]
         parts = [_Part(*found) for found in run_tasks(client, read_part, jobs)]
-        for sentence in (sentence for part in parts for sentence in part.said):
-            warnings.warn(sentence, VoteWarning, stacklevel=2)
-        return _merge_parts(client, parts, place, str(source))
+        sharded = _merge_parts(client, parts, place, str(source))
+        say_what_was_left_out(sharded.origin)
+        return sharded
     finally:
         shutil.rmtree(parts_folder, ignore_errors=True)
 
@@ -151,9 +150,7 @@ def _votes_of(votes: Votes, who: Ints) -> tuple[CodedVotes, Labels]:
 
 def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ...]:
     """Read one file, and write its votes in a piece for each bucket."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", VoteWarning)
-        votes = read_votes(file, **reading)
+    votes = read_votes(file, **reading)
     bucket = hash_labels(votes.annotators) % N_BUCKETS
     pieces = np.unique(bucket).tolist()
     for one in pieces:
@@ -161,8 +158,7 @@ def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ..
         arrays: Arrays = {**vars(coded), **pack_labels(annotators, "annotators")}
         write_arrays(_piece(stem, one), arrays | pack_labels(votes.items, "items"))
     numbers = votes.annotators.dtype.kind in "iufb"
-    sentences = [str(one.message) for one in said if issubclass(one.category, VoteWarning)]
-    return stem, pieces, votes.items, numbers, votes.n_rows, dict(votes.origin), sentences
+    return stem, pieces, votes.items, numbers, votes.n_rows, dict(votes.origin)
 
 
 def _piece(stem: str, bucket: int) -> Path:
@@ -256,6 +252,8 @@ def _origin_of(parts: list[_Part], source: str) -> dict[str, Any]:
         for name, value in part.origin.items():
             if isinstance(value, int) and not isinstance(value, bool):
                 total[name] = total.get(name, 0) + value
+            elif isinstance(value, list):
+                total[name] = list(dict.fromkeys([*total.get(name, []), *value]))
             else:
                 total.setdefault(name, value)
     return total | {"source": source, "files": len(parts)}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # So long nothing may happen at all: no worker there, or none that answers.
 PATIENCE = 60.0
+SECONDS_TO_CONNECT = 10.0
 # How often we look while we wait.
 LOOK_EVERY = 1.0
 
@@ -34,7 +35,7 @@ def connect(scheduler: str) -> Client:
     except ImportError as error:
         raise MissingExtra("distributed", "dask", "a cluster") from error
     try:
-        return Client(scheduler, timeout=10)
+        return Client(scheduler, timeout=SECONDS_TO_CONNECT)
     except (OSError, TimeoutError, ValueError) as error:
         raise SettingError(
             f"no scheduler answers at {scheduler} ({type(error).__name__})",
