@@ -88,7 +88,8 @@ def test_a_cross_validated_model_says_the_same(client):
     np.testing.assert_allclose(there.cv_.errors, here.cv_.errors, rtol=1e-10)
     for table in ("ranking", "annotators"):
         found, expected = getattr(there, table)(), getattr(here, table)()
-        pandas.testing.assert_frame_equal(found, expected, rtol=1e-9)
+        # When somebody entered is found by bisection, to 1e-7 or so.
+        pandas.testing.assert_frame_equal(found, expected, rtol=1e-6)
 
 
 def test_given_times_are_cross_validated_too(client):
