@@ -24,7 +24,6 @@ from prefpath.solver.kernels import (
 )
 from prefpath.solver.light import (
     LightCells,
-    is_light,
     light_gradient,
     light_slopes,
     light_values,
@@ -64,31 +63,25 @@ def active_gradient(
 ) -> float:
     """y' of active annotators; their gradient in the items' scores goes to the scratch."""
     position_gradient = 0.0
-    total = inputs.terms.total
-    n_scalars = len(scratch.scalar)
-    light = active.light
+    who, at, light = active
+    cell_at, total, n_scalars = light.cell_at, inputs.terms.total, len(scratch.scalar)
+    any_light = stop < len(cell_at) and cell_at[start] < cell_at[stop]
+    f[at[start] : at[stop]] = 0.0
     for index in range(start, stop):
-        u = active.who[index]
-        at, end = active.at[index], active.at[index + 1] - n_scalars
-        if is_light(index, light):
-            light_values(u, at, end, light, inputs.terms, common, y)
-            f[at : end + n_scalars] = 0.0
+        if any_light and cell_at[index] < cell_at[index + 1]:
             continue
+        u, end = who[index], at[index + 1] - n_scalars
         deviates = value_active(index, active, y, inputs.terms, scratch)
         unit_gradient(u, inputs, common, deviates, scratch)
-        f[at:end] = 0.0
-        add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at)
+        add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at[index])
         for k in range(n_scalars):
             f[end + k] = -scratch.scalar_gradient[k] / total
         position_gradient += scratch.scalar_gradient[0]
-    if stop < len(light.cell_at):
-        light_gradient(light.cell_at[start], light.cell_at[stop], light, inputs.terms, f, scratch)
-    for index in range(start, stop):
-        if is_light(index, light):
-            at, end = active.at[index], active.at[index + 1] - n_scalars
-            position_gradient += light_slopes(
-                at, end, light, inputs.terms, common.theta, f, scratch
-            )
+    if any_light:
+        terms, theta = inputs.terms, common.theta
+        light_values(start, stop, who, at, light, terms, common, y)
+        light_gradient(cell_at[start], cell_at[stop], light, terms, f, scratch)
+        position_gradient += light_slopes(start, stop, at, light, terms, theta, f, scratch)
     return position_gradient
 
 
