@@ -13,8 +13,9 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Floats, Ints
+from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
-from prefpath.solver.arguments import CommonPart, Inputs, Scratch, Terms
+from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, CommonPart, Inputs, Scratch, Terms
 from prefpath.solver.kernels import (
     add_to_block,
     common_scores,
@@ -48,6 +49,21 @@ def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: S
     at, end = active.at[index], active.at[index + 1] - n_scalars
     value_scalars(u, y[end : end + n_scalars], terms, scratch)
     return value_block(u, y, at, end, terms, scratch)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
+    """Whether any effect of the active annotators from number `first` on is not zero."""
+    who, at, threshold = active.who, active.at, terms.threshold
+    n_scalars = threshold.shape[1] - FIRST_SCALAR
+    for index in range(first, len(who)):
+        u, end = who[index], at[index + 1] - n_scalars
+        if dual_norm(terms.penalty, y, at[index], end) > threshold[u, DEVIATION]:
+            return True
+        for k in range(n_scalars):
+            if abs(y[end + k]) > threshold[u, FIRST_SCALAR + k]:
+                return True
+    return False
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -137,8 +153,8 @@ def evaluate_serial(y: Floats, f: Floats, equation: Equation) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def rkc_stages_serial(
     y0: Floats, f0: Floats, step: float, coefficients: Chebyshev, equation: Equation
-) -> Floats:
-    """All stages of one step in one call."""
+) -> tuple[Floats, Floats]:
+    """All stages of one step in one call: y after it, and y' there."""
     older = y0.copy()
     newer = y0 + coefficients.first * step * f0
     f = np.empty_like(y0)
@@ -146,4 +162,5 @@ def rkc_stages_serial(
         evaluate_serial(newer, f, equation)
         next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
         older, newer = newer, older
-    return newer
+    evaluate_serial(newer, f, equation)
+    return newer, f

@@ -121,6 +121,17 @@ def step_errors(ends: Ends, n_common: int, scalars: Scalars) -> tuple[float, flo
     return common, personal
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_coefficients(y: Floats, n_common: int) -> tuple[float, float]:
+    """The largest size in the common part of y, and in the rest."""
+    common, personal = 0.0, 0.0
+    for k in range(n_common):
+        common = max(common, abs(y[k]))
+    for k in range(n_common, len(y)):
+        personal = max(personal, abs(y[k]))
+    return common, personal
+
+
 def _relaxing_step(error: float) -> float:
     """Length x of a step along `1 - exp(-x)` whose damped error estimate is `error`.
 

@@ -28,8 +28,9 @@ from prefpath.solver.arguments import (
     Terms,
 )
 
-# Beyond so many cells a kernel of their own costs an annotator little.
-MOST_CELLS = 64
+# Beyond so many cells a kernel of their own costs an annotator little. The layout takes some 40
+# bytes a cell: among many millions of votes, only the lightest are worth them.
+MOST_CELLS, _MOST_OF_MANY, _MANY = 512, 64, 2_000_000
 
 
 class LightCells(NamedTuple):
@@ -72,17 +73,17 @@ def add_light_cells(
     """The same with those who become active; the part of `who[k]` in y begins at `at[k]`."""
     n_cells, n_y = int(light.cell_at[-1]), int(at[-1])
     sizes = np.diff(design.cells)[who]
-    sizes = np.where(sizes <= MOST_CELLS, sizes, 0)
+    most = MOST_CELLS if len(design.left_at) <= _MANY else _MOST_OF_MANY
+    sizes = np.where(sizes <= most, sizes, 0)
     owner = np.repeat(np.arange(len(who)), sizes)
     cell = _ranges(design.cells[who], sizes)
     voted = target.weight[cell] > 0.0  # what a fold holds out is not there
     owner, cell = owner[voted], cell[voted]
     begin, end = at[:-1][owner], at[1:][owner] - n_scalars
     added = np.concatenate(([n_cells], n_cells + np.cumsum(np.bincount(owner, minlength=len(who)))))
-    seen = design.seen_item[_ranges(design.seen[who], np.diff(design.seen)[who])]
-    item = np.full(n_y - int(at[0]), -1, dtype=np.int32)
-    scalars = (at[1:, None] - at[0] - n_scalars + np.arange(n_scalars)).ravel()
-    item[np.delete(np.arange(len(item)), scalars)] = seen
+    widths = np.diff(at) - n_scalars
+    item = np.full(n_y - int(at[0]), -1, dtype=np.int32)  # a scalar is of no item
+    item[_ranges(at[:-1] - at[0], widths)] = design.seen_item[_ranges(design.seen[who], widths)]
     return LightCells(
         np.concatenate((light.cell_at, added[1:])),
         _put(light.left, n_cells, begin + design.left_at[cell]),

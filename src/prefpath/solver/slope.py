@@ -12,12 +12,20 @@ from prefpath.model.problem import Problem
 from prefpath.solver.active import (
     Equation,
     active_gradient,
+    any_entered,
     common_slope,
     evaluate_serial,
     rkc_stages_serial,
 )
 from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch
-from prefpath.solver.corners import Corner, Scalars, entering_rate, next_corner, step_errors
+from prefpath.solver.corners import (
+    Corner,
+    Scalars,
+    entering_rate,
+    largest_coefficients,
+    next_corner,
+    step_errors,
+)
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial, Threads, stop_if_cancelled
 from prefpath.solver.interpolation import StepEnds
@@ -93,18 +101,36 @@ class Slope:
         n = self.problem.n_common
         return np.append(self.problem.scores(y[:n]), y[n : self.crowd.n_common])
 
-    def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
-        """y after one step with `n_stages` stages."""
+    def after_joining(self, y: Floats, f: Floats) -> Floats:
+        """y' at y once annotators have joined whose values are all zero, from y' before: f.
+
+        Their votes have left the pool for places of their own, and pull as they did.
+        """
+        active = self.crowd.active
+        inputs, first = self.crowd.inputs, int(np.searchsorted(active.at, len(f)))
+        alike = self.minimiser is None and self._moments is None
+        if not alike or any_entered(first, active, y, inputs.terms):
+            return self.at(y)
+        slope = np.append(f, np.zeros(len(y) - len(f)))
+        common_scores(y, inputs.design, self.theta)
+        common = CommonPart(self.theta, self._position(y))
+        scratch = self._scratch_of(0)
+        active_gradient(first, len(active.who), active, inputs, common, y, slope, scratch)
+        return slope
+
+    def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> tuple[Floats, Floats]:
+        """y after one step with `n_stages` stages, and y' there."""
         coefficients = chebyshev(n_stages)
         if self.minimiser is None and self._moments is None and not self._large:
-            self.work.evaluations += n_stages - 1
+            stop_if_cancelled()
+            self.work.evaluations += n_stages
             return rkc_stages_serial(y0, f0, step, coefficients, self._equation())
         older, newer = y0.copy(), y0 + coefficients.first * step * f0
         for j in range(2, n_stages + 1):
             f = self.at(newer)
             next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
             older, newer = newer, older
-        return newer
+        return newer, self.at(newer)
 
     def error(self, ends: StepEnds) -> float:
         """Largest estimated local error of a step, relative to the largest coefficient."""
@@ -186,10 +212,9 @@ class Slope:
 
     def scale(self, y: Floats) -> float:
         """The largest coefficient: what errors are measured by."""
-        n = self.crowd.n_common
-        beyond = float(np.abs(y[n:]).max(initial=0.0)) - self._largest_threshold
-        common = float(np.abs(y[:n]).max(initial=0.0))
-        return max(common, _PERSONAL_SCALE * self.problem.kappa * beyond, _NOTHING)
+        common, personal = largest_coefficients(y, self.crowd.n_common)
+        beyond = self.problem.kappa * (personal - self._largest_threshold)
+        return max(common, _PERSONAL_SCALE * beyond, _NOTHING)
 
     def own_radius(self, who: Ints) -> Floats:
         """What each scalar of these annotators may add to the spectral radius by itself."""
