@@ -32,7 +32,7 @@ def test_one_pass_is_the_same_as_one_kernel_each(how):
     problem = problem.with_weight(make_folds(votes, 5)[0].train)
     solver = FlowSolver(problem)
     first = solver.first_entry()
-    solver.follow(np.array([2.0, 4.0]) * first)
+    solver.follow(np.array([4.0, 12.0]) * first)
     light = solver.crowd.active.light
     own = np.diff(light.cell_at)
     assert (own > 0).sum() > 20
