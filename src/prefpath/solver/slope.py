@@ -72,6 +72,7 @@ class Slope:
         self.position_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = crowd.largest_threshold
         self._attention_radius = np.zeros(crowd.n_units)
+        self._scalars: Scalars | None = None
         self._direction = np.zeros(0)
         self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
@@ -99,6 +100,8 @@ class Slope:
     def theta_of(self, y: Floats) -> Floats:
         """Scores of the items, and the common bias if there is one, of a vector like y."""
         n = self.problem.n_common
+        if n == self.crowd.n_common:
+            return np.array(self.problem.scores(y[:n]))
         return np.append(self.problem.scores(y[:n]), y[n : self.crowd.n_common])
 
     def after_joining(self, y: Floats, f: Floats) -> Floats:
@@ -189,7 +192,9 @@ class Slope:
     def scalars(self) -> Scalars:
         """The active annotators' scalars."""
         crowd, problem = self.crowd, self.problem
-        return Scalars(
+        if self._scalars is not None and self._scalars.who is crowd.active.who:
+            return self._scalars
+        self._scalars = Scalars(
             who=crowd.active.who,
             at=crowd.active.at[1:] - problem.n_scalars,
             threshold=crowd.inputs.terms.threshold,
@@ -198,6 +203,7 @@ class Slope:
             position_rate=problem.kappa * problem.loss.max_curvature,
             kappa=problem.kappa,
         )
+        return self._scalars
 
     def next_corner(self, y: Floats, f: Floats, step: float, tolerance: float) -> Corner:
         """When the next scalar of an active annotator leaves zero and a step would notice."""
@@ -229,6 +235,7 @@ class Slope:
         if self.problem.attention and len(who):
             n_new = self.crowd.n_units - len(self._attention_radius)  # none but on a cluster
             self._attention_radius = np.append(self._attention_radius, np.zeros(n_new))
+            self._scalars = None
             theta = self.problem.scores(y[: self.problem.n_common])
             common = CommonPart(theta, self._position(y))
             curvature = attention_curvatures(who, self.crowd.inputs, common)
@@ -292,6 +299,7 @@ class Slope:
         """Go on from a state of the same problem."""
         self._direction, self._last_radius = state.direction, state.last_radius
         self._attention_radius = state.attention_radius.copy()
+        self._scalars = None
         self._rng = random_from_words(state.random)
 
     def _scratch_of(self, k: int) -> Scratch:
