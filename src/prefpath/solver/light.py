@@ -28,9 +28,8 @@ from prefpath.solver.arguments import (
     Terms,
 )
 
-# Beyond so many cells a kernel of their own costs an annotator little. The layout takes some 40
-# bytes a cell: among many millions of votes, only the lightest are worth them.
-MOST_CELLS, _MOST_OF_MANY, _MANY = 512, 64, 2_000_000
+# Beyond so many cells a kernel of their own costs an annotator little.
+MOST_CELLS = 512
 
 
 class LightCells(NamedTuple):
@@ -73,8 +72,7 @@ def add_light_cells(
     """The same with those who become active; the part of `who[k]` in y begins at `at[k]`."""
     n_cells, n_y = int(light.cell_at[-1]), int(at[-1])
     sizes = np.diff(design.cells)[who]
-    most = MOST_CELLS if len(design.left_at) <= _MANY else _MOST_OF_MANY
-    sizes = np.where(sizes <= most, sizes, 0)
+    sizes = np.where(sizes <= MOST_CELLS, sizes, 0)
     owner = np.repeat(np.arange(len(who)), sizes)
     cell = _ranges(design.cells[who], sizes)
     voted = target.weight[cell] > 0.0  # what a fold holds out is not there
@@ -104,9 +102,9 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
 
 
 def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]:
-    """Write values at a place of a buffer, which doubles where they do not fit."""
+    """Write values at a place of a buffer, which grows by half where they do not fit."""
     if start + len(values) > len(buffer):
-        grown = np.zeros(max(2 * len(buffer), start + len(values)), dtype=buffer.dtype)
+        grown = np.zeros(max(3 * len(buffer) // 2, start + len(values)), dtype=buffer.dtype)
         kept = min(start, len(buffer))
         grown[:kept] = buffer[:kept]
         buffer = grown
