@@ -2,7 +2,8 @@
 
     python benchmarks/default_fits.py --beside ../v010           # the rows up to 250,000 votes
     python benchmarks/default_fits.py --beside ../v010 --all     # and the large ones
-    python benchmarks/default_fits.py --cases college real       # this version alone, some rows
+    python benchmarks/default_fits.py --quick                    # this version alone, a minute
+    python benchmarks/default_fits.py --rows college real        # some rows
 
 Each fit runs in a process of its own, one thread, after a small fit that compiles; the two
 versions take turns. A tenth of the votes is held out beforehand and judged at the t chosen.
@@ -41,7 +42,9 @@ class Case:
     faster: float = 0.0
     seconds: float = 0.0
     large: bool = False
-    path_only: bool = False
+    path_to: float = 0.0  # one path to this ratio instead of a default fit
+    balance: bool = False
+    n_features: int = 0
 
 
 def crowd(n_votes: int, n_annotators: int, n_items: int, **how: Any) -> Callable[[], Any]:
@@ -95,7 +98,39 @@ CASES = {
         "balanced path to 50 t0, 10^5 votes of 10^4",
         crowd(100_000, 10_000, 100),
         faster=5,
-        path_only=True,
+        path_to=50.0,
+        balance=True,
+    ),
+    "features": Case(
+        "16,000 votes of 2,000 on 60 items with 5 features",
+        crowd(16_000, 2_000, 60),
+        n_features=5,
+    ),
+    "even": Case(
+        "path to 50 t0, 10^4 with 100 votes each",
+        crowd(1_000_000, 10_000, 100, activity="even"),
+        seconds=60,
+        large=True,
+        path_to=50.0,
+    ),
+    "few": Case(
+        "path to 50 t0, 10^5 with 10 votes each",
+        crowd(1_000_000, 100_000, 100, activity="even"),
+        seconds=60,
+        large=True,
+        path_to=50.0,
+    ),
+    "short": Case(
+        "path to 50 t0, 10^6 votes of 10^4 on 200",
+        crowd(1_000_000, 10_000, 200),
+        large=True,
+        path_to=50.0,
+    ),
+    "long": Case(
+        "the same to 400 t0 (at most 8 times the time)",
+        crowd(1_000_000, 10_000, 200),
+        large=True,
+        path_to=400.0,
     ),
     "million": Case(
         "10^6 votes of 10^4 on 300", crowd(1_000_000, 10_000, 300), seconds=60, large=True
@@ -115,19 +150,28 @@ def run_case(name: str) -> dict[str, float]:
     PreferenceModel(n_threads=1).fit(small)
     case = CASES[name]
     votes = case.votes()
-    if case.path_only:
-        fit_path(small, balance=True, t_ratio=8.0, n_threads=1)
+    if case.path_to:
+        fit_path(small, balance=case.balance, t_ratio=8.0, n_threads=1)
         start = time.process_time()
-        path = fit_path(votes, balance=True, t_ratio=50.0, n_threads=1)
+        path = fit_path(votes, balance=case.balance, t_ratio=case.path_to, n_threads=1)
         spent = time.process_time() - start
         return {"cpu": spent, "evaluations": path.n_evaluations, "t": 0.0, "t0": 1.0}
     out = np.random.default_rng(1).random(votes.n_rows) < HELD_OUT
     training, test = votes.take(~out), votes.take(out)
     del votes
+    features = _features(training.n_items, case.n_features)
+    if features is not None:
+        PreferenceModel(features=features[: small.n_items], n_threads=1).fit(small)
     start = time.process_time()
-    model = PreferenceModel(n_threads=1).fit(training)
+    model = PreferenceModel(features=features, n_threads=1).fit(training)
     spent = time.process_time() - start
     return {"cpu": spent, **_found(model, test)}
+
+
+def _features(n_items: int, n_features: int) -> Any:
+    if not n_features:
+        return None
+    return np.random.default_rng(2).standard_normal((n_items, n_features))
 
 
 def _found(model: Any, test: Any) -> dict[str, float]:
@@ -223,7 +267,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--beside", type=Path, help="folder of another version")
     parser.add_argument("--all", action="store_true", help="the large rows too")
-    parser.add_argument("--cases", nargs="*", choices=CASES)
+    parser.add_argument("--quick", action="store_true", help="two small rows")
+    parser.add_argument("--rows", nargs="*", choices=CASES)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for one fit")
     parser.add_argument("--run", choices=CASES, help=argparse.SUPPRESS)
@@ -231,7 +276,8 @@ def main() -> None:
     if asked.run:
         print(json.dumps(run_case(asked.run)))
         return
-    names = asked.cases or [name for name, case in CASES.items() if asked.all or not case.large]
+    names = asked.rows or (["small", "college"] if asked.quick else None)
+    names = names or [name for name, case in CASES.items() if asked.all or not case.large]
     beside = asked.beside.resolve() if asked.beside else None
     met = [compare(name, beside, asked.repeats, asked.limit) for name in names]
     print(f"{sum(met)} of {len(met)} targets met")

@@ -25,13 +25,14 @@ from strategies import random_features, random_votes
     ids=str,
 )
 def test_one_pass_is_the_same_as_one_kernel_each(how):
-    votes = simulate_crowd(4_000, 80, 12, deviants=0.3, seed=3).votes
-    assert np.diff(votes.offsets).max() > MOST_CELLS > np.diff(votes.offsets).min()
+    votes = simulate_crowd(16_000, 80, 40, deviants=0.3, seed=3).votes
     problem = Problem.build(votes, balance=True, **how)
+    sizes = np.diff(problem.design.cells)
+    assert sizes.max() > MOST_CELLS > sizes.min()
     problem = problem.with_weight(make_folds(votes, 5)[0].train)
     solver = FlowSolver(problem)
     first = solver.first_entry()
-    solver.follow(np.array([2.0, 4.0]) * first)
+    solver.follow(np.array([4.0, 12.0]) * first)
     light = solver.crowd.active.light
     own = np.diff(light.cell_at)
     assert (own > 0).sum() > 20

@@ -13,8 +13,9 @@ import numpy as np
 from numba import njit
 
 from prefpath.model.design import Floats, Ints
+from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
-from prefpath.solver.arguments import CommonPart, Inputs, Scratch, Terms
+from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, CommonPart, Inputs, Scratch, Terms
 from prefpath.solver.kernels import (
     add_to_block,
     common_scores,
@@ -24,7 +25,6 @@ from prefpath.solver.kernels import (
 )
 from prefpath.solver.light import (
     LightCells,
-    is_light,
     light_gradient,
     light_slopes,
     light_values,
@@ -52,6 +52,21 @@ def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: S
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
+    """Whether any effect of the active annotators from number `first` on is not zero."""
+    who, at, threshold = active.who, active.at, terms.threshold
+    n_scalars = threshold.shape[1] - FIRST_SCALAR
+    for index in range(first, len(who)):
+        u, end = who[index], at[index + 1] - n_scalars
+        if dual_norm(terms.penalty, y, at[index], end) > threshold[u, DEVIATION]:
+            return True
+        for k in range(n_scalars):
+            if abs(y[end + k]) > threshold[u, FIRST_SCALAR + k]:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def active_gradient(
     start: int,
     stop: int,
@@ -64,31 +79,25 @@ def active_gradient(
 ) -> float:
     """y' of active annotators; their gradient in the items' scores goes to the scratch."""
     position_gradient = 0.0
-    total = inputs.terms.total
-    n_scalars = len(scratch.scalar)
-    light = active.light
+    who, at, light = active
+    cell_at, total, n_scalars = light.cell_at, inputs.terms.total, len(scratch.scalar)
+    any_light = stop < len(cell_at) and cell_at[start] < cell_at[stop]
+    f[at[start] : at[stop]] = 0.0
     for index in range(start, stop):
-        u = active.who[index]
-        at, end = active.at[index], active.at[index + 1] - n_scalars
-        if is_light(index, light):
-            light_values(u, at, end, light, inputs.terms, common, y)
-            f[at : end + n_scalars] = 0.0
+        if any_light and cell_at[index] < cell_at[index + 1]:
             continue
+        u, end = who[index], at[index + 1] - n_scalars
         deviates = value_active(index, active, y, inputs.terms, scratch)
         unit_gradient(u, inputs, common, deviates, scratch)
-        f[at:end] = 0.0
-        add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at)
+        add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at[index])
         for k in range(n_scalars):
             f[end + k] = -scratch.scalar_gradient[k] / total
         position_gradient += scratch.scalar_gradient[0]
-    if stop < len(light.cell_at):
-        light_gradient(light.cell_at[start], light.cell_at[stop], light, inputs.terms, f, scratch)
-    for index in range(start, stop):
-        if is_light(index, light):
-            at, end = active.at[index], active.at[index + 1] - n_scalars
-            position_gradient += light_slopes(
-                at, end, light, inputs.terms, common.theta, f, scratch
-            )
+    if any_light:
+        terms, theta = inputs.terms, common.theta
+        light_values(start, stop, who, at, light, terms, common, y)
+        light_gradient(cell_at[start], cell_at[stop], light, terms, f, scratch)
+        position_gradient += light_slopes(start, stop, at, light, terms, theta, f, scratch)
     return position_gradient
 
 
@@ -144,8 +153,8 @@ def evaluate_serial(y: Floats, f: Floats, equation: Equation) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def rkc_stages_serial(
     y0: Floats, f0: Floats, step: float, coefficients: Chebyshev, equation: Equation
-) -> Floats:
-    """All stages of one step in one call."""
+) -> tuple[Floats, Floats]:
+    """All stages of one step in one call: y after it, and y' there."""
     older = y0.copy()
     newer = y0 + coefficients.first * step * f0
     f = np.empty_like(y0)
@@ -153,4 +162,5 @@ def rkc_stages_serial(
         evaluate_serial(newer, f, equation)
         next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
         older, newer = newer, older
-    return newer
+    evaluate_serial(newer, f, equation)
+    return newer, f

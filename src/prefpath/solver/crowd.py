@@ -18,10 +18,12 @@ from prefpath.solver.light import add_light_cells
 from prefpath.solver.pool import Pool, fill_pool, move_votes
 from prefpath.solver.room import Knot, Leavers, Moment, Rooms, Sight, WaitingRoom, is_large
 from prefpath.solver.state import CrowdState, WaitingState
-from prefpath.solver.waiting import GradientBounds, History
+from prefpath.solver.waiting import GradientBounds, History, spread
 
 # Steps the history has room for at first; most paths take fewer.
 _FIRST_CAPACITY = 256
+# Bounds are taken again when the scores have outgrown them, for a little more than they span.
+_SPARE_WIDTH = 1.02
 # Quadrature errors of an attention have one sign for all votes and panels, and add up: with two
 # thirds of the tolerance, attentions just entered agree with LBI to 1 %.
 _SAME_SIGN = 1.5
@@ -110,8 +112,8 @@ class Crowd:
     def about_to_enter(self, time: float, step: float, theta_slope: Floats) -> Ints:
         """Waiting annotators who may pop up within the coming step."""
         drift, travel = self.moved()
-        drift += step * self._range(theta_slope)
-        travel += step * self._norm(theta_slope)
+        drifts, travels = spread(theta_slope, self.problem.votes.n_items)
+        drift, travel = drift + step * drifts, travel + step * travels
         return self.rooms.about_to_enter(self.sight, Moment(time + step, drift, travel))
 
     def end_step(self, ends: StepEnds, theta: Floats, theta_before: Floats) -> Ints:
@@ -151,6 +153,8 @@ class Crowd:
             newcomers = at[len(self.active.who) :]
             light = add_light_cells(light, who, newcomers, self.problem.n_scalars, design, target)
         self.active = Active(np.concatenate((self.active.who, who)), at, light)
+        if not self.is_large:
+            return
         sizes = np.diff(design.cells)[self.active.who]
         # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
         self.active_chunks = sorted(
@@ -202,12 +206,13 @@ class Crowd:
         history.integral[now + 1] = history.integral[now] + self._theta_integral(ends, ends.end)
         if self.problem.attention:
             history.theta[now + 1] = self._theta(ends.y1)
-        history.drift[now + 1] = history.drift[now] + self._range(theta - theta_before)
-        history.travel[now + 1] = history.travel[now] + self._norm(theta - theta_before)
+        drift, travel = spread(theta - theta_before, self.problem.votes.n_items)
+        history.drift[now + 1] = history.drift[now] + drift
+        history.travel[now + 1] = history.travel[now] + travel
         self._now += 1
-        widest = self._range(theta)
+        widest = spread(theta, self.problem.votes.n_items)[0]
         if widest > self._widest:
-            self._widest = widest
+            self._widest = _SPARE_WIDTH * widest
             self._bounds = self._current_bounds()
 
     def _theta_integral(self, ends: StepEnds, time: float) -> Floats:
@@ -217,18 +222,6 @@ class Crowd:
         """Scores and, last, the common position effect (0 without one) of a vector like y."""
         n, problem = self.problem.n_common, self.problem
         return np.append(problem.scores(y[:n]), y[n] if problem.common_position else 0.0)
-
-    def _range(self, theta: Floats) -> float:
-        """How much a margin can change where theta (and, last, the common bias) changes so."""
-        scores, bias = theta[: self.problem.votes.n_items], theta[self.problem.votes.n_items :]
-        return float(np.ptp(scores) + np.abs(bias).sum())
-
-    def _norm(self, theta: Floats) -> float:
-        """The norm of a change of the scores; a common bias is one change of every margin."""
-        n_items = self.problem.votes.n_items
-        scores, bias = theta[:n_items], theta[n_items:]
-        by_position = 0.5 * np.sqrt(n_items) * np.abs(bias).sum()
-        return float(np.sqrt(np.var(scores) * n_items) + by_position)
 
     def state(self) -> CrowdState:
         """Who is active and the history of theta, as plain arrays."""

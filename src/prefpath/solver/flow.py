@@ -22,7 +22,7 @@ from prefpath.path import Path
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import MOST_SHARDS, make_executor
 from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
-from prefpath.solver.interpolation import Ends, StepEnds, entry_in_step
+from prefpath.solver.interpolation import Ends, StepEnds, note_entries
 from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
 from prefpath.solver.room import is_large
@@ -36,8 +36,8 @@ Accepts = Callable[[FlowState], bool]
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
 # agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
 TOLERANCE = 7e-3
-# A step may lengthen the path by a tenth: bounds on who waits are made for one step ahead.
-_LONGEST_SHARE_OF_T = 0.1
+# A step may lengthen the path by a fifth: bounds on who waits are made for one step ahead.
+_LONGEST_SHARE_OF_T = 0.2
 # An estimate of the spectral radius costs some five evaluations, a step some ten.
 _STEPS_BETWEEN_ESTIMATES = 20
 # Attempts at one step; it shrinks at each, and long before these run out it is nothing.
@@ -298,8 +298,7 @@ class FlowSolver:
     def _try(self, step: float, reach: float) -> tuple[StepEnds, float]:
         entering = self.slope.radius_within(self.y, self.f, reach * step)
         n_stages = stages_needed(step, max(self._radius, entering))
-        y1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
-        f1 = self.slope.at(y1)
+        y1, f1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
         ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_minimised)
         return ends, self.slope.error(ends) / self.tolerance
 
@@ -314,12 +313,7 @@ class FlowSolver:
             self._estimate_radius()
 
     def _note_entries(self, ends: StepEnds) -> None:
-        active = self.crowd.active
-        if not len(active.who):
-            return
-        entered = self.entered[active.who]
-        found = entry_in_step(ends, active, self.crowd.inputs.terms, np.isfinite(entered))
-        self.entered[active.who] = np.minimum(entered, found)
+        note_entries(ends.as_ends(), self.crowd.active, self.crowd.inputs.terms, self.entered)
 
     def _activate(self, who: Ints) -> None:
         """Take annotators out of the pool and into y, with what their z was at the last knot."""
@@ -331,8 +325,7 @@ class FlowSolver:
         newcomers = np.full((self.crowd.n_units - len(self.entered), self.entered.shape[1]), np.inf)
         self.entered = np.concatenate((self.entered, newcomers))  # none but on a cluster
         self.y = np.concatenate((self.y, joined.y))
-        self.f = np.concatenate((self.f, np.zeros_like(joined.y)))
-        self.f = self.slope.at(self.y)
+        self.f = self.slope.after_joining(self.y, self.f)
         self.slope.update_attention_radius(self.y, joined.who)
         if self.slope.own_radius(joined.who).max() > _NOTICEABLE * self._radius:
             self._estimate_radius()

@@ -12,7 +12,6 @@ from prefpath.model.design import Floats
 from prefpath.model.penalties import L1, dual_norm
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
-from prefpath.votes.encode import BoolArray
 
 
 class Ends(NamedTuple):
@@ -81,32 +80,26 @@ def hermite(y0: Floats, y1: Floats, f0: Floats, f1: Floats, h: float, s: float) 
     return a * y0 + b * y1 + c * f0 + d * f1
 
 
-def entry_in_step(ends: StepEnds, active: Active, terms: Terms, known: BoolArray) -> Floats:
-    """When each active annotator's effects left zero in this step; inf: not in it.
-
-    Rows are the active annotators, columns effects; what is `known` already is not looked for.
-    """
-    return _entries(ends.as_ends(), active, terms, known)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def _entries(ends: Ends, active: Active, terms: Terms, known: BoolArray) -> Floats:
-    found = np.full(known.shape, np.inf)
-    n_scalars = known.shape[1] - FIRST_SCALAR
-    for index in range(len(active.who)):
-        u = active.who[index]
-        at, end = active.at[index], active.at[index + 1] - n_scalars
-        threshold = terms.threshold[u, DEVIATION]
-        if not known[index, DEVIATION] and dual_norm(terms.penalty, ends.y1, at, end) > threshold:
-            share = _cross(ends, at, end, threshold, terms.penalty)
-            found[index, DEVIATION] = ends.start + share * ends.length
+def note_entries(ends: Ends, active: Active, terms: Terms, entered: Floats) -> None:
+    """Note when active annotators' effects left zero in this step; row: annotator, column: effect.
+
+    What has entered before is not looked for.
+    """
+    who, at, threshold = active.who, active.at, terms.threshold
+    n_scalars = entered.shape[1] - FIRST_SCALAR
+    for index in range(len(who)):
+        u, start, end = who[index], at[index], at[index + 1] - n_scalars
+        if entered[u, DEVIATION] == np.inf:
+            most = threshold[u, DEVIATION]
+            if dual_norm(terms.penalty, ends.y1, start, end) > most:
+                share = _cross(ends, start, end, most, terms.penalty)
+                entered[u, DEVIATION] = ends.start + share * ends.length
         for k in range(n_scalars):
-            effect, place = FIRST_SCALAR + k, end + k
-            threshold = terms.threshold[u, effect]
-            if not known[index, effect] and abs(ends.y1[place]) > threshold:
-                share = _cross(ends, place, place + 1, threshold, L1)
-                found[index, effect] = ends.start + share * ends.length
-    return found
+            place, most = end + k, threshold[u, FIRST_SCALAR + k]
+            if entered[u, FIRST_SCALAR + k] == np.inf and abs(ends.y1[place]) > most:
+                share = _cross(ends, place, place + 1, most, L1)
+                entered[u, FIRST_SCALAR + k] = ends.start + share * ends.length
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

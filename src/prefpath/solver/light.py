@@ -15,12 +15,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
-from prefpath.model.penalties import scaled_prox, soft_threshold
+from prefpath.model.penalties import add_scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import slopes
 from prefpath.solver.arguments import (
     ATTENTION,
     CELLS_AT_ONCE,
     DEVIATION,
+    FIRST_SCALAR,
     POSITION,
     CommonPart,
     Scratch,
@@ -28,7 +29,7 @@ from prefpath.solver.arguments import (
 )
 
 # Beyond so many cells a kernel of their own costs an annotator little.
-MOST_CELLS = 64
+MOST_CELLS = 512
 
 
 class LightCells(NamedTuple):
@@ -78,10 +79,9 @@ def add_light_cells(
     owner, cell = owner[voted], cell[voted]
     begin, end = at[:-1][owner], at[1:][owner] - n_scalars
     added = np.concatenate(([n_cells], n_cells + np.cumsum(np.bincount(owner, minlength=len(who)))))
-    seen = design.seen_item[_ranges(design.seen[who], np.diff(design.seen)[who])]
-    item = np.full(n_y - int(at[0]), -1, dtype=np.int32)
-    scalars = (at[1:, None] - at[0] - n_scalars + np.arange(n_scalars)).ravel()
-    item[np.delete(np.arange(len(item)), scalars)] = seen
+    widths = np.diff(at) - n_scalars
+    item = np.full(n_y - int(at[0]), -1, dtype=np.int32)  # a scalar is of no item
+    item[_ranges(at[:-1] - at[0], widths)] = design.seen_item[_ranges(design.seen[who], widths)]
     return LightCells(
         np.concatenate((light.cell_at, added[1:])),
         _put(light.left, n_cells, begin + design.left_at[cell]),
@@ -102,9 +102,9 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
 
 
 def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]:
-    """Write values at a place of a buffer, which doubles where they do not fit."""
+    """Write values at a place of a buffer, which grows by half where they do not fit."""
     if start + len(values) > len(buffer):
-        grown = np.zeros(max(2 * len(buffer), start + len(values)), dtype=buffer.dtype)
+        grown = np.zeros(max(3 * len(buffer) // 2, start + len(values)), dtype=buffer.dtype)
         kept = min(start, len(buffer))
         grown[:kept] = buffer[:kept]
         buffer = grown
@@ -112,28 +112,36 @@ def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]
     return buffer
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def is_light(index: int, light: LightCells) -> bool:
-    """Whether an active annotator's cells are laid out here."""
-    return index + 1 < len(light.cell_at) and light.cell_at[index + 1] > light.cell_at[index]
-
-
+# Loops over annotators stand in one function each, over arrays taken out of their tuples: a call
+# with a tuple of arrays, or a slice, counts references, which takes longer than a few votes do.
 @njit(cache=True, nogil=True, error_model="numpy")
 def light_values(
-    u: int, at: int, end: int, light: LightCells, terms: Terms, common: CommonPart, y: Floats
+    start: int,
+    stop: int,
+    who: Ints,
+    at: Ints,
+    light: LightCells,
+    terms: Terms,
+    common: CommonPart,
+    y: Floats,
 ) -> None:
-    """What light annotator u, whose bias stands at `end` in y, thinks of their items."""
-    score, threshold = light.score, terms.threshold
-    scaled_prox(terms.penalty, y, at, end, threshold[u, DEVIATION], terms.kappa, score[at:end])
-    attention = 1.0
-    if threshold.shape[1] > ATTENTION:
-        b = terms.kappa * soft_threshold(y[end + 1], threshold[u, ATTENTION])
-        attention += terms.attention_unit * b
-        score[end + 1] = attention
-    for j in range(at, end):
-        score[j] += attention * common.theta[light.item[j]]
-    bias = terms.kappa * soft_threshold(y[end], threshold[u, POSITION])
-    score[end] = bias + common.position
+    """What the light ones of the active annotators `start:stop` think of their items."""
+    cell_at, item, score = light.cell_at, light.item, light.score
+    threshold, theta, kappa, penalty = terms.threshold, common.theta, terms.kappa, terms.penalty
+    n_scalars = threshold.shape[1] - FIRST_SCALAR
+    for index in range(start, stop):
+        if cell_at[index] == cell_at[index + 1]:
+            continue
+        u, begin, end = who[index], at[index], at[index + 1] - n_scalars
+        attention = 1.0
+        if n_scalars > 1:
+            b = kappa * soft_threshold(y[end + 1], threshold[u, ATTENTION])
+            attention += terms.attention_unit * b
+            score[end + 1] = attention
+        for j in range(begin, end):
+            score[j] = attention * theta[item[j]]
+        add_scaled_prox(penalty, y, begin, end, threshold[u, DEVIATION], kappa, score)
+        score[end] = kappa * soft_threshold(y[end], threshold[u, POSITION]) + common.position
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -169,18 +177,39 @@ def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def light_slopes(
-    at: int, end: int, light: LightCells, terms: Terms, theta: Floats, f: Floats, scratch: Scratch
+    start: int,
+    stop: int,
+    at: Ints,
+    light: LightCells,
+    terms: Terms,
+    theta: Floats,
+    f: Floats,
+    scratch: Scratch,
 ) -> float:
-    """Turn a light annotator's gradient in f into a slope; return the one in the bias."""
-    has_attention, total = terms.threshold.shape[1] > ATTENTION, terms.total
-    attention, product = light.score[end + 1] if has_attention else 1.0, 0.0
-    for j in range(at, end):
-        item = light.item[j]
-        product += f[j] * theta[item]
-        scratch.item_gradient[item] += attention * f[j]
-        f[j] = -f[j] / total
-    if has_attention:
-        f[end + 1] = -terms.attention_unit * product / total
-    bias_gradient = f[end]
-    f[end] = -bias_gradient / total
-    return bias_gradient
+    """Turn the gradients of light annotators in f into slopes; return the sum in the biases."""
+    cell_at, item, score = light.cell_at, light.item, light.score
+    n_scalars, item_gradient = terms.threshold.shape[1] - FIRST_SCALAR, scratch.item_gradient
+    total, position_gradient = terms.total, 0.0
+    for index in range(start, stop):
+        if cell_at[index] == cell_at[index + 1]:
+            continue
+        begin, end = at[index], at[index + 1] - n_scalars
+        if n_scalars > 1:
+            f[end + 1] = _attention_slope(begin, end, light, terms, theta, f)
+        attention = score[end + 1] if n_scalars > 1 else 1.0
+        for j in range(begin, end):
+            item_gradient[item[j]] += attention * f[j]
+            f[j] = -f[j] / total
+        position_gradient += f[end]
+        f[end] = -f[end] / total
+    return position_gradient
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _attention_slope(
+    begin: int, end: int, light: LightCells, terms: Terms, theta: Floats, f: Floats
+) -> float:
+    product = 0.0
+    for j in range(begin, end):
+        product += f[j] * theta[light.item[j]]
+    return -terms.attention_unit * product / terms.total

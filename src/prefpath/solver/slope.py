@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -13,11 +12,20 @@ from prefpath.model.problem import Problem
 from prefpath.solver.active import (
     Equation,
     active_gradient,
+    any_entered,
     common_slope,
     evaluate_serial,
     rkc_stages_serial,
 )
 from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch
+from prefpath.solver.corners import (
+    Corner,
+    Scalars,
+    entering_rate,
+    largest_coefficients,
+    next_corner,
+    step_errors,
+)
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial, Threads, stop_if_cancelled
 from prefpath.solver.interpolation import StepEnds
@@ -43,16 +51,6 @@ _NOTHING = 1e-8
 _MOST_IMAGES, _CONTENT, _DIFFERENCE = 20, 0.03, 1e-6
 
 
-class Corner(NamedTuple):
-    """How long until a scalar enters, and how long a step can be from there."""
-
-    after: float
-    next_step: float
-
-
-_NO_CORNER = Corner(np.inf, np.inf)
-
-
 class Slope:
     """y' at y for a crowd; counts what it costs."""
 
@@ -74,6 +72,7 @@ class Slope:
         self.position_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = crowd.largest_threshold
         self._attention_radius = np.zeros(crowd.n_units)
+        self._scalars: Scalars | None = None
         self._direction = np.zeros(0)
         self._last_radius = 0.0
         self._rng = np.random.default_rng(0)
@@ -101,32 +100,50 @@ class Slope:
     def theta_of(self, y: Floats) -> Floats:
         """Scores of the items, and the common bias if there is one, of a vector like y."""
         n = self.problem.n_common
+        if n == self.crowd.n_common:
+            return np.array(self.problem.scores(y[:n]))
         return np.append(self.problem.scores(y[:n]), y[n : self.crowd.n_common])
 
-    def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> Floats:
-        """y after one step with `n_stages` stages."""
+    def after_joining(self, y: Floats, f: Floats) -> Floats:
+        """y' at y once annotators have joined whose values are all zero, from y' before: f.
+
+        Their votes have left the pool for places of their own, and pull as they did.
+        """
+        active = self.crowd.active
+        inputs, first = self.crowd.inputs, int(np.searchsorted(active.at, len(f)))
+        alike = self.minimiser is None and self._moments is None
+        if not alike or any_entered(first, active, y, inputs.terms):
+            return self.at(y)
+        slope = np.append(f, np.zeros(len(y) - len(f)))
+        common_scores(y, inputs.design, self.theta)
+        common = CommonPart(self.theta, self._position(y))
+        scratch = self._scratch_of(0)
+        active_gradient(first, len(active.who), active, inputs, common, y, slope, scratch)
+        return slope
+
+    def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> tuple[Floats, Floats]:
+        """y after one step with `n_stages` stages, and y' there."""
         coefficients = chebyshev(n_stages)
         if self.minimiser is None and self._moments is None and not self._large:
-            self.work.evaluations += n_stages - 1
+            stop_if_cancelled()
+            self.work.evaluations += n_stages
             return rkc_stages_serial(y0, f0, step, coefficients, self._equation())
         older, newer = y0.copy(), y0 + coefficients.first * step * f0
         for j in range(2, n_stages + 1):
             f = self.at(newer)
             next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
             older, newer = newer, older
-        return newer
+        return newer, self.at(newer)
 
     def error(self, ends: StepEnds) -> float:
         """Largest estimated local error of a step, relative to the largest coefficient."""
-        estimate = 0.8 * (ends.y0 - ends.y1) + 0.4 * ends.length * (ends.f0 + ends.f1)
-        n, kappa = self.crowd.n_common, self.problem.kappa
-        worst = 0.0 if self.minimiser is not None else float(np.abs(estimate[:n]).max(initial=0.0))
-        personal = kappa * float(np.abs(estimate[n:]).max(initial=0.0))
+        common, personal = step_errors(ends.as_ends(), self.crowd.n_common, self.scalars())
+        personal *= self.problem.kappa
         if self.minimiser is not None:
-            personal *= _STRICTER_WHEN_MINIMISED
+            common, personal = 0.0, _STRICTER_WHEN_MINIMISED * personal
         if self.problem.attention:
             personal *= _STRICTER_WITH_ATTENTION
-        return max(worst, personal) / self.scale(ends.y1)
+        return max(common, personal) / self.scale(ends.y1)
 
     def spectral_radius(self, y: Floats, f: Floats) -> float:
         """Largest eigenvalue of the equation at y, by a nonlinear power method.
@@ -141,7 +158,7 @@ class Slope:
         direction *= 0.1 / weighted_norm(direction, n, kappa)
         stiffest, at = self._stiffest_scalar(y)
         if stiffest > self._last_radius:  # it is new: what was the stiffest before does not matter
-            direction[at] += 1.0 / math.sqrt(kappa)
+            direction[at] += math.copysign(1.0 / math.sqrt(kappa), y[at])
         else:
             direction[: len(self._direction)] += self._direction
         size = _DIFFERENCE * (1.0 + weighted_norm(y, n, kappa))
@@ -152,7 +169,9 @@ class Slope:
             before, radius = radius, weighted_norm(image, n, kappa) / size
             if radius == 0.0:
                 break
-            direction = image
+            # Turned round, since eigenvalues are negative: a scalar that has just entered is
+            # pushed outward again and again; inward it would be back at zero, and not stiff.
+            direction = -image
             if abs(radius - before) <= _CONTENT * radius:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
@@ -161,69 +180,47 @@ class Slope:
 
     def _stiffest_scalar(self, y: Floats) -> tuple[float, int]:
         """The stiffness of the stiffest scalar that has entered, and its place in y."""
-        at, threshold = self._scalars()
-        entered = np.abs(y[at]) > threshold
+        who, n_scalars = self.crowd.active.who, self.problem.n_scalars
+        at = self.scalars().at[:, None] + np.arange(n_scalars)
+        entered = np.abs(y[at]) > self.crowd.inputs.terms.threshold[who, FIRST_SCALAR:]
         if not entered.any():
             return 0.0, 0
-        stiffness = np.where(entered, self.own_radius(self.crowd.active.who), 0.0).ravel()
+        stiffness = np.where(entered, self.own_radius(who), 0.0).ravel()
         stiffest = int(np.argmax(stiffness))
         return float(stiffness[stiffest]), int(at.ravel()[stiffest])
 
-    def _scalars(self) -> tuple[Ints, Floats]:
-        """Places in y of the active annotators' scalars, a row each, and their thresholds."""
-        active, threshold = self.crowd.active, self.crowd.inputs.terms.threshold
-        n_scalars = threshold.shape[1] - FIRST_SCALAR
-        at = active.at[1:, None] - n_scalars + np.arange(n_scalars)
-        return at, threshold[active.who, FIRST_SCALAR:]
+    def scalars(self) -> Scalars:
+        """The active annotators' scalars."""
+        crowd, problem = self.crowd, self.problem
+        if self._scalars is not None and self._scalars.who is crowd.active.who:
+            return self._scalars
+        self._scalars = Scalars(
+            who=crowd.active.who,
+            at=crowd.active.at[1:] - problem.n_scalars,
+            threshold=crowd.inputs.terms.threshold,
+            share=crowd.share,
+            attention_rate=self._attention_radius,
+            position_rate=problem.kappa * problem.loss.max_curvature,
+            kappa=problem.kappa,
+        )
+        return self._scalars
 
     def next_corner(self, y: Floats, f: Floats, step: float, tolerance: float) -> Corner:
-        """When the next scalar of an active annotator leaves zero, along its slope.
-
-        A position bias answers to all votes of its annotator at once, so it runs to its value
-        within a moment of entering: the sharpest corners of a path. Steps end there instead of
-        failing across them. Who drifts over the threshold so slowly that a step would not
-        notice makes none.
-        """
-        active = self.crowd.active
-        if not len(active.who):
-            return _NO_CORNER
-        after, slope = self._until_scalars(y, f)
-        radius = self.own_radius(active.who)
-        limit = tolerance * self.scale(y)
-        kink = self.problem.kappa * slope * step * np.minimum(1.0, step * radius)
-        after = np.where(kink > limit, after, np.inf)
-        first = np.unravel_index(int(np.argmin(after)), after.shape)
-        if not np.isfinite(after[first]):
-            return _NO_CORNER
-        value = self.problem.kappa * slope[first] / radius[first]
-        return Corner(float(after[first]), _relaxing_step(limit / value) / float(radius[first]))
+        """When the next scalar of an active annotator leaves zero and a step would notice."""
+        return next_corner(y, f, step, tolerance * self.scale(y), self.scalars())
 
     def radius_within(self, y: Floats, f: Floats, step: float) -> float:
         """What scalars that may enter within the step will add to the stiffness.
 
         They have not entered, so the spectral radius at y does not know of them.
         """
-        who = self.crowd.active.who
-        if not len(who):
-            return 0.0
-        entering = self._until_scalars(y, f)[0] <= step
-        return _RADIUS_SAFETY * float(self.own_radius(who)[entering].max(initial=0.0))
-
-    def _until_scalars(self, y: Floats, f: Floats) -> tuple[Floats, Floats]:
-        """How long until each active annotator's scalars enter along their slopes; and these."""
-        at, threshold = self._scalars()
-        z, slope = y[at], f[at]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            after = (threshold - np.sign(slope) * z) / np.abs(slope)
-        waits = (np.abs(z) < threshold) & (slope != 0.0)
-        return np.where(waits, after, np.inf), np.abs(slope)
+        return _RADIUS_SAFETY * entering_rate(y, f, step, self.scalars())
 
     def scale(self, y: Floats) -> float:
         """The largest coefficient: what errors are measured by."""
-        n = self.crowd.n_common
-        beyond = float(np.abs(y[n:]).max(initial=0.0)) - self._largest_threshold
-        common = float(np.abs(y[:n]).max(initial=0.0))
-        return max(common, _PERSONAL_SCALE * self.problem.kappa * beyond, _NOTHING)
+        common, personal = largest_coefficients(y, self.crowd.n_common)
+        beyond = self.problem.kappa * (personal - self._largest_threshold)
+        return max(common, _PERSONAL_SCALE * beyond, _NOTHING)
 
     def own_radius(self, who: Ints) -> Floats:
         """What each scalar of these annotators may add to the spectral radius by itself."""
@@ -238,6 +235,7 @@ class Slope:
         if self.problem.attention and len(who):
             n_new = self.crowd.n_units - len(self._attention_radius)  # none but on a cluster
             self._attention_radius = np.append(self._attention_radius, np.zeros(n_new))
+            self._scalars = None
             theta = self.problem.scores(y[: self.problem.n_common])
             common = CommonPart(theta, self._position(y))
             curvature = attention_curvatures(who, self.crowd.inputs, common)
@@ -301,20 +299,13 @@ class Slope:
         """Go on from a state of the same problem."""
         self._direction, self._last_radius = state.direction, state.last_radius
         self._attention_radius = state.attention_radius.copy()
+        self._scalars = None
         self._rng = random_from_words(state.random)
 
     def _scratch_of(self, k: int) -> Scratch:
         while len(self._scratch) <= k:
             self._scratch.append(self.crowd.scratch())
         return self._scratch[k]
-
-
-def _relaxing_step(tolerance: float) -> float:
-    """Length of a step along `1 - exp(-x)` whose error estimate is half of the tolerance.
-
-    The estimate is at most `x^3 / 15` and at most `0.4 x`.
-    """
-    return max(float(np.cbrt(7.5 * tolerance)), 1.25 * tolerance)
 
 
 def _rounded_up(radius: float) -> float:

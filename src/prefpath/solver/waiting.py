@@ -149,6 +149,22 @@ def heaviest_items(design: Design, target: Target) -> Floats:
     return heaviest
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def spread(theta: Floats, n_items: int) -> tuple[float, float]:
+    """How much a margin can change where the scores (and, last, a common bias) change so.
+
+    By the range of the changes, and by their norm; a bias is one change of every margin.
+    """
+    least, most, total, squares, bias = np.inf, -np.inf, 0.0, 0.0, 0.0
+    for k in range(n_items):
+        least, most, total = min(least, theta[k]), max(most, theta[k]), total + theta[k]
+    for k in range(n_items):
+        squares += (theta[k] - total / n_items) ** 2
+    for k in range(n_items, len(theta)):
+        bias += abs(theta[k])
+    return most - least + bias, math.sqrt(squares) + 0.5 * math.sqrt(n_items) * bias
+
+
 def surely_waiting_until(share: Floats, terms: Terms, bounds: GradientBounds) -> float:
     """Time before which no annotator can pop up, however they vote."""
     with np.errstate(divide="ignore"):
