@@ -37,7 +37,6 @@ def _run(language: str, text: str, folder: Path) -> None:
         env=_environment(folder),
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
