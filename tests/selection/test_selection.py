@@ -344,7 +344,7 @@ class TestOpenPaths:
         assert path.times[-1] <= 1.1e4 * path.times[0]
 
     def test_it_ends_with_features_and_a_minimised_common_part(self):
-        votes = random_votes(4, n_votes=300)
+        votes = random_votes(4, n_votes=120)
         for how in ({"features": random_features(0, 4)}, {}):
             path, found = follow_until_settled(
                 Problem.build(votes, loss="linear", **how),
