@@ -100,7 +100,7 @@ def _who_stands_out(data: ReportData) -> Answer:
         if word not in (FOLLOWS, GOES_WITH)
     ]
     if not out:
-        sentences.insert(0, "Everybody follows the crowd, as far as these votes can tell.")
+        sentences.insert(0, "Nobody stands out beyond chance.")
     return Answer(
         "Who to look at?", short, (*(s for s in sentences if s), *_what_it_is_worth(data))
     )
@@ -124,10 +124,13 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         return []
     start, chosen = common.wrong, found.wrong
     if chosen >= start:
-        return [f"Knowing them does not help to predict new votes ({percent(start, 1)} wrong)."]
+        return [
+            "What is each annotator's own does not help to predict new votes "
+            f"({percent(start, 1)} wrong)."
+        ]
     return [
-        f"Knowing them, {percent(chosen, 1)} of held-out votes are predicted wrong, against "
-        f"{percent(start, 1)} with one ranking for all."
+        f"With what is each annotator's own, {percent(chosen, 1)} of held-out votes are predicted "
+        f"wrong, against {percent(start, 1)} with one ranking for all."
     ]
 
 

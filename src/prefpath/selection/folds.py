@@ -38,8 +38,9 @@ def make_folds(
 
     Over votes, each vote is held out once; where all weights are whole numbers, a row of weight 3
     is three votes, which may be held out apart. Other weights say how much a vote counts: it is
-    held out whole, or its own other part would predict it. Over items, a vote is held out if it touches a held-out item: prediction for
-    newcomers. Over annotators, all votes of a held-out annotator are held out.
+    held out whole, or its own other part would predict it. Over items, a vote is held out if it
+    touches a held-out item: prediction for newcomers. Over annotators, all votes of a held-out
+    annotator are held out.
     """
     if over not in ("votes", "items", "annotators"):
         raise SettingError(f"folds over {over!r}", expected="votes, items or annotators")
@@ -86,7 +87,7 @@ def _check_number(n_folds: int, units: int, over: Over) -> None:
 
 
 def _pieces(votes: Votes) -> Ints:
-    """How many votes a row is: as many as it weighs, or as were cast, where weights are no counts."""
+    """How many votes a row is: as many as it weighs; where weights are no counts, as were cast."""
     whole = np.rint(votes.weight)
     if np.any(np.abs(votes.weight - whole) > _ROUNDING * votes.weight):
         return votes.count.astype(np.int64)
