@@ -119,6 +119,8 @@ def test_verdicts_are_counted_in_english() -> None:
     headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
     said = summary(SimpleNamespace(headline=headline))
     assert said == "Verdicts on 34 annotators: follows the crowd 33, leans left 1."
+    headline.counts["goes with the crowd"] = 2
+    assert "to agree beyond chance" in summary(SimpleNamespace(headline=headline))
 
 
 def test_what_does_not_fit_into_memory_is_refused_first(

@@ -251,10 +251,18 @@ def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
 
 def summary(findings: Findings) -> str:
     """How many annotators got which verdict."""
+    from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH
+
     found = findings.headline
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
     listed = ", ".join(f"{word} {n:,}" for word, n in counts if n)
-    return f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
+    told = f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
+    if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
+        told += (
+            " Who follows is shown to see as the crowd does; who goes with it, to agree beyond "
+            "chance: more is not told by their votes."
+        )
+    return told
 
 
 def more(console: Console, n: int, top: int, noun: str) -> None:

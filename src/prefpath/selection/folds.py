@@ -15,6 +15,7 @@ import numpy as np
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.selection.refinement import refine_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 Over = Literal["votes", "items", "annotators"]
@@ -80,7 +81,7 @@ def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -
 def _check_number(n_folds: int, units: int, over: Over) -> None:
     if not 2 <= n_folds <= units:
         raise VoteError(
-            f"{n_folds} folds over {units:,} {over}",
+            f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",
             expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
             remedy="ask for fewer folds, or choose t yourself",
         )
