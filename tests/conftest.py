@@ -6,10 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# The machine is shared: a slow example is not a failed one.
-settings.register_profile("default", deadline=None, max_examples=40)
+# The machine is shared: a slow example is not a failed one, nor is one that is slow to make. The
+# examples are the same in every run, so that nobody's change fails by somebody else's luck; to
+# look for new ones: pytest --hypothesis-profile=explore
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", _PATIENT, max_examples=40, derandomize=True)
+settings.register_profile("explore", _PATIENT, max_examples=400)
 settings.load_profile("default")
 
 

@@ -28,6 +28,9 @@ def test_votes_of_whole_weights_say_that_they_count_as_several():
     (sentence,) = said(heavy)
     assert "240 votes weigh 720 together" in sentence
     assert "divide them by their mean" in sentence
+    assert "in intervals and verdicts too" in sentence
+    (sentence,) = said(votes_of([1, -1, 1], np.resize([2.5, 3.1], 240)))
+    assert "in intervals too" in sentence  # verdicts count the votes that were cast
     assert said(votes_of([1, -1, 1], np.resize([0.5, 1.5], 240))) == []
 
 

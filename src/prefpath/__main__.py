@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import sys
+import os
+import signal
+from contextlib import suppress
+from typing import NoReturn
 
 
 def main() -> None:
     """Run the command line; Ctrl-C is obeyed without a traceback from the first moment."""
-    try:
-        from prefpath import cli  # half a second in which people press Ctrl-C, too
-    except KeyboardInterrupt:
-        sys.stderr.write("stopped\n")
-        sys.exit(130)
+    # Half a second of loading, in which people press Ctrl-C, too: nothing is yet to be tidied up,
+    # and an exception might be swallowed by whatever is just being loaded. A shell that starts
+    # programs in the background has them ignore Ctrl-C, and so it stays.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    from prefpath import cli
+
     cli.main()
+
+
+def _stop(*_: object) -> NoReturn:
+    with suppress(OSError):
+        os.write(2, b"stopped\n")
+    os._exit(130)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from prefpath.model.design import Codes
 from prefpath.text import agreeing, counted, listed
 from prefpath.votes import Votes
@@ -29,13 +31,18 @@ def caveats(
     if votes.total_weight > _HEAVY * votes.n_votes:
         yield (
             f"{counted(votes.n_votes, 'vote')} weigh {votes.total_weight:,.6g} together: a weight "
-            "of 2 counts as two votes, in intervals and verdicts too; if weights say how sure or "
-            "important a vote is, divide them by their mean, or leave them out"
+            f"of 2 counts as two votes, in intervals{_and_verdicts(votes)}; if weights say how "
+            "sure or important a vote is, divide them by their mean, or leave them out"
         )
     if position_bias and not votes.position_known.any():
         yield "left and right are unknown in these votes: no position bias is estimated"
     elif position_bias:
         yield from _one_order_only(votes)
+
+
+def _and_verdicts(votes: Votes) -> str:
+    """Verdicts count votes as they were cast, unless all weights are whole numbers."""
+    return " and verdicts too" if np.all(votes.weight == np.rint(votes.weight)) else " too"
 
 
 def _one_order_only(votes: Votes) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:  # `import prefpath` waits for no library
+    import numpy as np
 
 _ROWS_SHOWN = 5
 

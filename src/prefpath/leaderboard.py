@@ -74,14 +74,32 @@ def interval_meaning(
     if 2 * n_deviating < n_annotators and unseen:
         return (
             f"{start} the mean taste of all annotators like these, and not for a ranking most of "
-            "them follow: they differ by more than could be found in any one of them."
+            "them follow: they differ by more than could be found in any one of them. Differences "
+            "flatten the scores shown, so that an interval may reach further out than its score."
         )
     if 2 * n_deviating < n_annotators:
         return f"{start} the ranking most of them follow."
-    who = f"All {n_annotators:,}" if n_deviating == n_annotators else f"{n_deviating:,}"
+    who = f"all {n_annotators:,}" if n_deviating == n_annotators else f"{n_deviating:,} of them"
     return (
-        f"{start} the middle taste of all annotators like these. {who} have a taste of their own, "
-        "so that the common score is no one ranking that they follow."
+        f"{start} the middle taste of all annotators like these. What predicts best gives {who} a "
+        "taste of their own, so that the common score is no one ranking that they follow."
+    )
+
+
+def ties_meaning(share: float) -> str | None:
+    """What scores and win rates are where a share of the votes are ties; None where none are.
+
+    Examples
+    --------
+    >>> ties_meaning(0.3)[:25], ties_meaning(0.001)[:27], ties_meaning(0.0)
+    ('30% of the votes are ties', 'Under 1% of the votes are t', None)
+    """
+    if share in (0.0, 1.0):  # if all are, that is said before any number
+        return None
+    shown = "Under 1%" if share < 0.005 else "Over 99%" if share >= 0.995 else f"{share:.0%}"
+    return (
+        f"{shown} of the votes are ties, and a tie counts half a win: scores, win rates and "
+        "win probabilities are shares of points, and flatter than those of decided votes."
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:  # `import prefpath` waits for no library
+    import numpy as np
 
 # Control characters (escape sequences start with one), invisible format characters (some turn
 # the direction of the line), halves of surrogate pairs, line and paragraph separators.
@@ -72,7 +73,7 @@ def quoted(value: Any, most: int = _MOST_CHARACTERS) -> str:
     >>> quoted("O'Brien"), quoted(7)
     ('"O\\'Brien"', '7')
     """
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if getattr(value, "shape", None) == () else value  # a number of NumPy's
     if not isinstance(value, str):
         return shortened(value, most)
     return printable(repr(value if len(value) <= most else value[:most] + "..."))

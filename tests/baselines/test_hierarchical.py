@@ -72,23 +72,23 @@ def test_l1_is_scikit_learns() -> None:
 
 @pytest.mark.parametrize("rival", [RidgeSlopes, BTSigma, HeterogeneousJudges])
 def test_slopes_find_who_answers_at_random(rival) -> None:
-    odd = simulate_crowd(6_000, 12, 5, activity="even", random=3, deviants=0, clickers=0, seed=4)
-    fitted = rival().fit(odd.votes)
+    odd = simulate_crowd(3_000, 12, 5, activity="even", random=3, deviants=0, clickers=0, seed=4)
+    fitted = rival(n_folds=2).fit(odd.votes)
     multiplier = fitted._learnt.fit.effects.multiplier[:-1]
     is_random = odd.attention == 0
     assert multiplier[is_random].max() < multiplier[~is_random].min()
 
 
 def test_contrary_annotators_have_a_negative_slope() -> None:
-    odd = simulate_crowd(6_000, 12, 5, activity="even", contrary=2, deviants=0, clickers=0, seed=4)
-    multiplier = RidgeSlopes().fit(odd.votes)._learnt.fit.effects.multiplier[:-1]
+    odd = simulate_crowd(3_000, 12, 5, activity="even", contrary=2, deviants=0, clickers=0, seed=4)
+    multiplier = RidgeSlopes(n_folds=2).fit(odd.votes)._learnt.fit.effects.multiplier[:-1]
     assert (multiplier[odd.attention == -1] < 0).all()
     assert (multiplier[odd.attention == 1] > 0.3).all()
 
 
 def test_ridge_finds_clickers_and_strangers_have_no_lean() -> None:
-    odd = simulate_crowd(6_000, 12, 5, activity="even", clickers=2, deviants=0, seed=4)
-    fitted = Ridge().fit(odd.votes)
+    odd = simulate_crowd(3_000, 12, 5, activity="even", clickers=2, deviants=0, seed=4)
+    fitted = Ridge(n_folds=2).fit(odd.votes)
     lean = fitted._learnt.fit.effects.lean
     assert set(np.argsort(-np.abs(lean[:-1]))[:2]) == set(np.flatnonzero(odd.position_bias))
     items = odd.votes.items

@@ -78,6 +78,17 @@ def test_reading_options(tmp_path: Path) -> None:
     assert found["n_votes"] == 1
 
 
+@pytest.mark.parametrize(
+    ("column", "says"), [("weight", "weight weighs the votes"), ("count", "count is not used")]
+)
+def test_what_a_column_of_weights_or_counts_is_for_is_said(
+    tmp_path: Path, column: str, says: str
+) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(f"annotator,left,right,choice,{column}\na,x,y,1,2\nb,y,x,1,1\n")
+    assert says in " ".join(CliRunner().invoke(app, ["check", str(path)]).output.split())
+
+
 def test_labels_cannot_write_markup(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("annotator,left,right,choice\na,[red]x[/red],[/]y,1\n")

@@ -84,8 +84,7 @@ def test_kill_9_and_resume(votes_file, undisturbed, tmp_path):
         [*command, "--checkpoint", "kept"], cwd=tmp_path,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    until = time.monotonic() + 240.0
-    while not (folder / "fold-2.state.npz").exists() and time.monotonic() < until:
+    while not (folder / "fold-2.state.npz").exists():
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
@@ -93,7 +92,7 @@ def test_kill_9_and_resume(votes_file, undisturbed, tmp_path):
     assert not out.exists()
     done = subprocess.run(
         [sys.executable, "-m", "prefpath", "resume", str(folder)],
-        capture_output=True, text=True, timeout=300, cwd=votes_file.parent,
+        capture_output=True, text=True, cwd=votes_file.parent,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "going on from what is kept" in done.stderr

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,8 +13,9 @@ from rich.console import Console
 
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
-from prefpath.cli.show import held_out, personal, summary
+from prefpath.cli.show import held_out, personal, show_annotators, summary
 from prefpath.errors import MachineError
+from prefpath.findings import find
 from prefpath.findings.cautions import cautions
 
 
@@ -56,10 +59,68 @@ def test_worse_than_a_coin(votes: Votes) -> None:
     assert any("coin" in said and "prefpath check" in said for said in list_cautions(found))
 
 
+def test_a_coin_is_better_by_what_the_time_was_chosen_by(votes: Votes) -> None:
+    found = fitted(votes, cv=3)
+    object.__setattr__(found.cross_validation, "errors", found.cross_validation.errors + 1.0)
+    [said] = list_cautions(found)
+    assert "its log-loss is 0.6931" in said and "half of them wrong" not in said
+
+
+def printed_of_annotators(found) -> str:
+    console = Console(width=300, record=True, quiet=False, file=io.StringIO())
+    show_annotators(console, find(found), top=20)
+    return console.export_text()
+
+
+def test_one_annotator_is_not_judged_nor_said_to_have_too_few_votes() -> None:
+    alone = simulate_crowd(300, 1, 4, deviants=0, clickers=0, seed=0).votes
+    found = fitted(alone, cv=2, n_times=4, t_ratio=3.0)
+    printed = printed_of_annotators(found)
+    assert "one annotator, and nobody to differ from" in printed
+    assert "Nobody leans" not in printed and "Verdicts" not in printed
+    assert "a taste of their own" not in held_out(found)
+    assert find(found).annotators["verdict"].tolist() == ["inconclusive"]
+
+
+def test_nothing_but_ties_says_nothing_of_anybody() -> None:
+    tied = Votes.from_arrays(list("aabbcc"), list("xyxyxy"), list("yzyzyz"), [0] * 6)
+    found = fitted(tied, cv=2, n_times=4)
+    assert "nobody is judged" in printed_of_annotators(found)
+    assert "Every vote is a tie" in list_cautions(found)[0]
+    assert find(found).meaning_of_intervals is None
+
+
+def test_parts_that_predict_nothing_are_not_said_to_predict_best(votes: Votes) -> None:
+    found = fitted(votes, cv=3)
+    assert "What predicts best gives" in held_out(found)
+    first = float(found.path.times[0])
+    held = found.cross_validation
+    by_first = replace(held, errors=np.tile(np.arange(held.errors.shape[1]), (3, 1)) + 0.5)
+    alone = replace(found, t=first, cross_validation=by_first)
+    assert "No taste or lean of anybody's own predicts better" in held_out(alone)
+    assert "The path gives" in held_out(found.at(0.9 * found.t))
+
+
+def test_a_shared_lean_is_one_number_wherever_it_is_said() -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(5, size=2500)
+    right = (left + rng.integers(1, 5, size=2500)) % 5
+    who = rng.integers(25, size=2500)
+    margin = 0.4 * (left - right) - 0.7 + np.where(who == 0, -2.0, 0.0)
+    choice = np.where(rng.random(2500) < 1 / (1 + np.exp(-margin)), 1, -1)
+    findings = find(fitted(Votes.from_arrays(who, left, right, choice), cv=2, n_times=6))
+    shared = findings.position_effect["first_probability"]
+    assert findings.headline.common_first == shared
+    assert f"the left in {shared:.1%}" in findings.meaning_of_position
+    assert f"everybody together ({shared:.0%})" in findings.annotators["reason"][0]
+
+
 def test_verdicts_are_counted_in_english() -> None:
     headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
     said = summary(SimpleNamespace(headline=headline))
     assert said == "Verdicts on 34 annotators: follows the crowd 33, leans left 1."
+    headline.counts["goes with the crowd"] = 2
+    assert "to agree beyond chance" in summary(SimpleNamespace(headline=headline))
 
 
 def test_what_does_not_fit_into_memory_is_refused_first(

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from prefpath.compare.jobs import run_jobs
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 SCRIPT = """
-import os, time
+import os, signal, time
 from prefpath.compare.jobs import run_jobs
 
 def work(seconds):
@@ -24,7 +23,8 @@ def work(seconds):
     return os.getpid()
 
 if __name__ == "__main__":
-    for _, pid in run_jobs(work, [0.0, 0.01, 60.0, 60.0, 60.0], 2):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests' shell may ignore it
+    for _, pid in run_jobs(work, [0.0, 0.01, 3600.0, 3600.0, 3600.0], 2):
         print(pid, flush=True)
 """
 
@@ -69,9 +69,7 @@ def test_stopped_jobs_leave_nothing_behind(
     workers = {int(run.stdout.readline()) for _ in range(2)}
     # A terminal sends Ctrl-C to the whole process group, `kill` to one process.
     (os.killpg if to_all else os.kill)(run.pid, number)
-    began = time.monotonic()
-    _, said = run.communicate(timeout=50)
-    assert time.monotonic() - began < 30  # not the minute that work under way would take
+    _, said = run.communicate(timeout=300)  # not the hour that work under way would take
     assert run.returncode == code
     assert "leaked" not in said
     assert said.count("Traceback") == (1 if number == signal.SIGINT else 0)  # workers are silent

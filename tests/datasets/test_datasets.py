@@ -34,6 +34,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         folder.mkdir()
     monkeypatch.setenv("PREFPATH_DATA", str(found["data"]))
     monkeypatch.setenv("PREFPATH_CACHE", str(found["cache"]))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")  # the site is on this machine
     return found
 
 

@@ -24,7 +24,7 @@ from prefpath.diagnose.taste import (
 )
 
 WORD = 2**64
-N_DRAWS, ENOUGH = 150, 12
+N_DRAWS, ENOUGH = 50, 6
 
 
 class Stream:

@@ -169,6 +169,25 @@ def test_lean_p_value_is_the_share_of_all_swaps():
     assert found[0] == pytest.approx(exact, rel=1e-9)
 
 
+def test_a_lean_that_all_share_is_nobodys_own():
+    """All choose the left of two equal items in 95 %: 20 of 20 are no news, half of them are."""
+    rng, shared, n_people = np.random.default_rng(0), np.log(19.0), 400
+    scores, who = np.linspace(-1, 1, 6), np.repeat(np.arange(n_people), 20)
+    left = rng.integers(6, size=len(who))
+    right = (left + rng.integers(1, 6, size=len(who))) % 6
+    lean = np.where(who == 0, 0.0, shared)
+    won = rng.random(len(who)) < expit(scores[left] - scores[right] + lean)
+    votes = Votes.from_arrays(who, left, right, np.where(won, 1, -1), items=range(6))
+    ballots = Ballots.of(votes)
+    margin = ballots.add_lean(ballots.margin(scores), shared)
+    found = lean_p_values(ballots, margin, np.ones(n_people, dtype=bool), shared=shared)
+    assert found[0] < 1e-4
+    always_left = np.bincount(who, won, n_people) == 20
+    assert always_left.sum() > 50 and found[always_left].min() > 0.1
+    for level in (0.01, 0.05, 0.2):
+        assert np.mean(found[1:] <= level) <= level + 2.5 * np.sqrt(level / n_people)
+
+
 def test_taste_p_value_is_the_share_of_all_outcomes():
     """Against every outcome of ten votes, weighted by its probability; no sides, no lean."""
     left, right = list("abcabdacbd"), list("bcaddabdcc")

@@ -1,14 +1,22 @@
-"""Every command of every guide, copied and pasted in its order, in an empty folder."""
+"""Every command of every guide, copied and pasted in its order, in an empty folder.
+
+The program and Python run in this process: a new one each would load and link the same kernels a
+hundred times. How the program behaves as a process, `tests/cli/test_failures.py` says.
+"""
 
 from __future__ import annotations
 
-import os
 import re
+import shlex
 import subprocess
-import sys
+import warnings
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from prefpath import VoteWarning
+from prefpath.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = sorted(
@@ -17,47 +25,37 @@ GUIDES = sorted(
 _BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.M | re.S)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """The commands of this environment, whatever the shell that runs the tests has on its path."""
-    programs = str(Path(sys.executable).parent)
-    return {
-        **os.environ,
-        "PATH": programs + os.pathsep + os.environ["PATH"],
-        "COLUMNS": "100",
-        "HOME": str(folder),
-    }
-
-
-def _run(language: str, text: str, folder: Path) -> None:
-    command = ["bash", "-e", "-o", "pipefail"] if language == "sh" else [sys.executable]
-    (folder / "pasted").write_text(text)
-    done = subprocess.run(
-        [*command, "pasted"],
-        cwd=folder,
-        env=_environment(folder),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
-    assert "Traceback" not in done.stderr
+def _run_line(line: str) -> None:
+    """One command; `> file` is all of the shell's language that ours are shown with."""
+    command, *arguments = shlex.split(line, comments=True) or [""]
+    if command != "prefpath":
+        subprocess.run(["bash", "-e", "-o", "pipefail", "-c", line], check=True)
+        return
+    assert not {"|", "<", ">>", "&&", ";"} & set(arguments), "teach this test that language first"
+    arguments, into = (arguments[:-2], arguments[-1]) if ">" in arguments else (arguments, None)
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, f"{line}\n{done.output[-2000:]}\n{done.exception!r}"
+    if into is not None:
+        Path(into).write_text(done.stdout)
 
 
 def _blocks(page: Path) -> list[tuple[str, str]]:
     """Blocks in their order; Python blocks of a page are one session, as a reader has it."""
     found = _BLOCK.findall(page.read_text())
-    python = ""
-    blocks = []
-    for language, text in found:
-        if language == "python":
-            python += text
-        else:
-            blocks.append((language, text))
-    return [*blocks, ("python", python)] if python else blocks
+    python = "".join(text for language, text in found if language == "python")
+    shell = [("sh", text) for language, text in found if language == "sh"]
+    return [*shell, ("python", python)]
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_a_guide_can_be_pasted(page: Path, tmp_path: Path) -> None:
-    for language, text in _blocks(page):
-        _run(language, text, tmp_path)
+def test_a_guide_can_be_pasted(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", VoteWarning)
+        for language, text in _blocks(page):
+            if language == "python":
+                exec(compile(text, str(page), "exec"), {"__name__": "__main__"})
+            else:
+                for line in text.replace("\\\n", " ").splitlines():
+                    _run_line(line)

@@ -1,7 +1,5 @@
 """Units and origins of features change no answer; what no vote can tell is said."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -38,9 +36,8 @@ def test_units_and_origins_change_no_answer(crowd, shift, unit):
     plain = PreferenceModel(features=phi, **FAST).fit(votes)
     moved = phi.copy()
     moved[:, 0] = shift + unit * phi[:, 0]
-    start = time.process_time()
     other = PreferenceModel(features=moved, **FAST).fit(votes)
-    assert time.process_time() - start < 10.0
+    assert other.path_.n_evaluations <= 1.1 * plain.path_.n_evaluations  # as little work, too
     for name in ("score", "score_low", "score_high"):
         np.testing.assert_allclose(
             other.ranking_columns()[name], plain.ranking_columns()[name], atol=1e-5

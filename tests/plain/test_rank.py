@@ -104,6 +104,20 @@ def test_undefeated_items_are_said_not_bounded() -> None:
     assert np.isfinite(found.scores).all()
 
 
+@pytest.mark.parametrize("right", ["b", "bc"])
+def test_votes_that_bound_no_score_are_ranked_and_said_to_bound_none(right: str) -> None:
+    found = rank((None, list("ab")[: len(right)], list(right), [1] * len(right)))
+    assert found.ranks.tolist() == list(range(1, len(right) + 2))
+    assert not found.bounded.any() and set(found.columns()["score_low"]) == {None}
+
+
+def test_what_scores_are_is_said_where_there_are_ties() -> None:
+    votes = crowd_votes()
+    assert any("shares of points" in note for note in rank(votes).notes)
+    assert not any("shares of points" in note for note in rank(votes.without_ties()).notes)
+    assert not any("shares of points" in note for note in rank(votes, method="linear").notes)
+
+
 def test_an_undefeated_item_does_not_move_the_others() -> None:
     votes = crowd_votes(500)
     who, left, right, choice = as_arrays(votes)

@@ -118,6 +118,9 @@ def test_who_leads_says_how_surely(data):
     words = "".join(answers(told(data, ranking=shared))[0].sentences)
     assert "not certain" in words
     assert label(data.ranking["item"][1]) in words
+    first_alone = {**shared, "rank_high": [1, 2] + [n] * (n - 2)}  # the second may be first, too
+    words = "".join(answers(told(data, ranking=first_alone))[0].sentences)
+    assert "not certain" in words and "rank 1 to" not in words
 
 
 def test_who_stands_out_counts_verdicts(data):
@@ -134,7 +137,7 @@ def test_who_stands_out_counts_verdicts(data):
     assert with_verdicts([]).short == "Nobody"
     three = with_verdicts(["own taste", "own taste", "answers at random"])
     assert three.short == f"3 of {n} annotators"
-    assert any(sentence.startswith("Own taste: 2 (") for sentence in three.sentences)
+    assert any(sentence.startswith("Own taste: 2 annotators (") for sentence in three.sentences)
     assert label(data.annotators["annotator"][2]) in "".join(three.sentences)
 
 
@@ -253,6 +256,12 @@ def test_ranks_start_anew_in_each_group():
             {"cv": 2},
             "position bias",
             id="position unknown",
+        ),
+        pytest.param(
+            Votes.from_arrays(list("aabb"), list("xyxy"), list("yzyz"), [0] * 4),
+            {"cv": 2},
+            "Every vote is a tie.",
+            id="nothing but ties",
         ),
     ],
 )

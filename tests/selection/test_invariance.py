@@ -83,6 +83,11 @@ def weights_split(columns: Columns) -> Columns:
     return {**twice, "weight": np.repeat(weight / 2.0, 2)}
 
 
+def are_counts(weight: np.ndarray | None) -> bool:
+    """Else a weight says how much a vote counts, and two rows are two votes to hold out."""
+    return weight is None or bool((weight % 1 == 0).all())
+
+
 def swapped(columns: Columns) -> Columns:
     return {
         **columns,
@@ -124,7 +129,8 @@ def test_the_same_votes_give_the_same_folds(columns, over, seed):
             folds_of(*renamed(columns, seed), over, seed)
         return
     assert folds_of(permuted(columns, seed), unchanged(columns), over, seed) == expected
-    assert folds_of(weights_split(columns), unchanged(columns), over, seed) == expected
+    if over != "votes" or are_counts(columns["weight"]):
+        assert folds_of(weights_split(columns), unchanged(columns), over, seed) == expected
     back = {**unchanged(columns), "swapped": True}
     other = folds_of(swapped(columns), back, over, seed)
     assert without_sides(other) == without_sides(expected)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,9 +58,11 @@ class TestCriteria:
 class TestFolds:
     @given(crowds(), st.integers(2, 5), st.sampled_from(("votes", "annotators")))
     def test_every_vote_is_held_out_once(self, votes, n_folds, over):
-        units = np.ceil(votes.weight).sum() if over == "votes" else votes.n_annotators
+        whole = (votes.weight % 1 == 0).all()
+        units = votes.weight.sum() if whole else votes.n_votes
+        units = units if over == "votes" else votes.n_annotators
         if n_folds > units:
-            with pytest.raises(VoteError, match="folds over"):
+            with pytest.raises(VoteError, match=r"folds? over"):
                 make_folds(votes, n_folds, over=over)
             return
         folds = make_folds(votes, n_folds, over=over, random_state=3)
@@ -76,11 +80,31 @@ class TestFolds:
         assert [fold.test.tolist() for fold in folds] == [[2.0]] * 5
 
     def test_a_weight_is_as_many_votes(self):
-        heavy = Votes.from_arrays(["u", "v"], ["a", "a"], ["b", "b"], [1, 1], [7.5, 0.25])
+        heavy = Votes.from_arrays(["u", "v"], ["a", "a"], ["b", "b"], [1, 1], [7, 1])
         tests = np.array([fold.test for fold in make_folds(heavy, 4)])
         np.testing.assert_allclose(tests.sum(axis=0), heavy.weight)
-        assert sorted(tests[:, 0]) == [1.5, 2.0, 2.0, 2.0]
-        assert sorted(tests[:, 1]) == [0.0, 0.0, 0.0, 0.25]
+        assert sorted(tests[:, 0]) == [1.0, 2.0, 2.0, 2.0]
+        assert sorted(tests[:, 1]) == [0.0, 0.0, 0.0, 1.0]
+
+    def test_a_vote_of_broken_weight_is_held_out_whole(self):
+        weight = np.random.default_rng(0).uniform(0.2, 3.0, 60)
+        who, right = np.repeat(list("abcde"), 12), list("yz" * 6) * 5
+        votes = Votes.from_arrays(who, ["x"] * 60, right, np.tile([1, 1, -1, -1], 15), weight)
+        assert votes.count.max() > 1  # merged votes are still held out one by one
+        folds = make_folds(votes, 4)
+        for fold in folds:
+            n_held = fold.test * votes.count / votes.weight
+            np.testing.assert_allclose(n_held, np.rint(n_held), atol=1e-9)
+        np.testing.assert_allclose(sum(fold.test for fold in folds), votes.weight)
+
+    def test_weights_that_are_no_counts_do_not_make_tastes(self):
+        crowd = simulate_crowd(900, 30, 6, activity="even", deviants=0, clickers=0, seed=0).votes
+        weight = np.random.default_rng(0).uniform(0.5, 3.0, crowd.n_rows)
+        problem = Problem.build(replace(crowd, weight=weight), balance=True)
+        path, found = follow_until_settled(
+            problem, make_folds(problem.votes, 3), make_grid(None, 8, "auto"), n_threads=1
+        )
+        assert path.active_count(found.t_cv)[0] <= 3
 
     def test_sizes_of_folds_over_votes_differ_by_one_at_most(self):
         votes = random_votes(0, n_votes=103, weights=False)
@@ -117,7 +141,7 @@ class TestFolds:
         assert not np.array_equal(a, c)
         with pytest.raises(SettingError, match="votes, items or annotators"):
             make_folds(votes, 3, over="pairs")
-        with pytest.raises(VoteError, match="1 folds"):
+        with pytest.raises(VoteError, match="1 fold over"):
             make_folds(votes, 1)
 
     def test_one_split(self):
@@ -344,7 +368,7 @@ class TestOpenPaths:
         assert path.times[-1] <= 1.1e4 * path.times[0]
 
     def test_it_ends_with_features_and_a_minimised_common_part(self):
-        votes = random_votes(4, n_votes=300)
+        votes = random_votes(4, n_votes=120)
         for how in ({"features": random_features(0, 4)}, {}):
             path, found = follow_until_settled(
                 Problem.build(votes, loss="linear", **how),

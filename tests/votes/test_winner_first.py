@@ -75,6 +75,14 @@ def test_a_few_mistakes_in_the_file_do_not_hide_it() -> None:
         read_votes(votes)
 
 
+@pytest.mark.parametrize(("n_annotators", "n_each"), [(30, 30), (150, 6), (2, 200)])
+def test_a_few_exceptions_of_everybody_do_not_hide_it_either(n_annotators, n_each) -> None:
+    votes = winners_first(crowd(n_annotators, n_each))
+    swapped = np.random.default_rng(1).random(len(votes)) < 0.03
+    with pytest.raises(VoteError, match=SEEN):
+        read_votes(votes.assign(choice=np.where(swapped, -1, 1)))
+
+
 @pytest.mark.parametrize("clickers", [0.0, 0.1, 0.4, 0.7, 0.85])
 @pytest.mark.parametrize("size", [(20, 30), (10, 200), (300, 8)])
 def test_crowds_with_one_sided_people_are_read(clickers: float, size: tuple[int, int]) -> None:

@@ -32,6 +32,11 @@ _DEBUG = "PREFPATH_DEBUG"
 _LEAST_ADDRESSES = 1_500_000_000
 
 
+class _Interrupted(KeyboardInterrupt):
+    """Ctrl-C. If Python's own exception passes through a text that is executed (a dataclass being
+    made), Python ends the process by the signal, whatever exit code is asked for; not for this."""
+
+
 class _Terminated(BaseException):
     """SIGTERM, as an exception: temporary files are removed on the way out."""
 
@@ -40,6 +45,7 @@ def run(program: Callable[[], object]) -> NoReturn:
     """Run the program, and exit with the code that says how it ended."""
     _prepare()
     code = _ended(program)
+    _on_interrupt(_leave)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -57,6 +63,21 @@ def _prepare() -> None:
         warnings.showwarning = say_warning
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the processes we start
     signal.signal(signal.SIGTERM, _terminate)
+    _on_interrupt(_interrupt)
+
+
+def _on_interrupt(handler: Callable[..., NoReturn]) -> None:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in the background of a script
+        signal.signal(signal.SIGINT, handler)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise _Interrupted
+
+
+def _leave(*_: object) -> NoReturn:
+    """Pressed again, or when all is done: what threads still do is not waited for."""
+    os._exit(_INTERRUPTED)
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -82,8 +103,17 @@ def _ended(program: Callable[[], object]) -> int:
         _say("stopped: asked to terminate")
         return _TERMINATED
     except Exception as error:
-        return _failed(error)
+        return _interrupted() if _is_interrupt(error) else _failed(error)
     return 0
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Libraries written in C turn an interrupt while they are loaded into an error of their own."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _interrupted() -> int:

@@ -20,8 +20,7 @@ Columns = Mapping[str, Any]
 
 
 def result(console: Console, found: Outcome, *, top: int) -> None:
-    """Leaderboard, what it means, who leans, who sees the items otherwise, and whose ranking was
-    asked for."""
+    """Leaderboard, what it means, who is unlike the crowd, and whose ranking was asked for."""
     findings = found.findings
     warned = [*findings.cautions, *([separate_groups(findings)] if findings.boards[1:] else [])]
     for sentence in warned:
@@ -37,19 +36,21 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
         if meaning:
             console.print(meaning, markup=False, highlight=False)
     show_annotators(console, findings, top)
-    console.print(summary(findings), markup=False, highlight=False)
     for name, columns in found.personal.items():
         personal(console, name, columns, top=top, shrunk=_differ(columns, findings.ranking))
 
 
 def show_annotators(console: Console, findings: Findings, top: int) -> None:
-    """Who leans, and who sees the items otherwise: each under their own verdict."""
+    """Who leans, who is otherwise unlike the crowd, and how many got which verdict."""
     from prefpath.diagnose.verdicts import LEANS_LEFT, LEANS_RIGHT, ONE_SIDED, STANDING_OUT
 
     leans = (LEANS_LEFT, LEANS_RIGHT, ONE_SIDED)
     people = findings.annotators
-    rows = rows_with(people, leans)
     console.print()
+    if nothing := nothing_to_tell(findings):
+        console.print(nothing, markup=False, highlight=False)
+        return
+    rows = rows_with(people, leans)
     shared = findings.headline.common_first
     console.print(who_leans(people, rows[:top], shared) if rows else nobody_leans(findings))
     more(console, len(rows), top, "annotator")
@@ -58,9 +59,10 @@ def show_annotators(console: Console, findings: Findings, top: int) -> None:
     console.print(
         who_differs(people, rows[:top])
         if rows
-        else "Nobody sees the items otherwise than the crowd, beyond chance."
+        else "Nobody is otherwise unlike the crowd, beyond chance."
     )
     more(console, len(rows), top, "annotator")
+    console.print(summary(findings), markup=False, highlight=False)
 
 
 def separate_groups(findings: Findings) -> str:
@@ -72,6 +74,18 @@ def separate_groups(findings: Findings) -> str:
         "other: one leaderboard each, and no item leads them all. First of each (items): "
         f"{leaders}{f', and {rest:,} more' if rest > 0 else ''}."
     )
+
+
+def nothing_to_tell(findings: Findings) -> str:
+    """Why nobody is judged; empty where somebody can be."""
+    if findings.headline.n_annotators == 1:
+        return (
+            "There is one annotator, and nobody to differ from: nobody is judged. "
+            "prefpath check says how often each side was chosen."
+        )
+    if not findings.fitted.votes.choice.any():
+        return "No vote prefers an item: nobody is judged."
+    return ""
 
 
 def nobody_leans(findings: Findings) -> str:
@@ -125,17 +139,30 @@ def held_out(fitted: Fitted) -> str:
     found, common = fitted.held_out, fitted.held_out_of_one_ranking
     if found is None or common is None:
         return f"No cross-validation: everything is said at t = {fitted.t:.4g}."
-    deviating, leaning = fitted.active_count
     errors = f"{found.wrong:.1%} of held-out votes are predicted wrong"
     alone = f"{common.wrong:.1%}"
     if fitted.criterion == "log-loss":
         errors += f", log-loss {found.error:.4f},"
         alone += f", {common.error:.4f}"
-    return (
-        f"{errors} at t = {fitted.t:.4g} (one common ranking: {alone}). What predicts best gives "
-        f"{deviating:,} of {counted(fitted.votes.n_annotators, 'annotator')} a taste of their own "
-        f"and {leaning:,} a lean; who stands out beyond chance follows."
+    said = f"{errors} at t = {fitted.t:.4g} (one common ranking: {alone})."
+    parts = _personal_parts(fitted, better=found.error < common.error)
+    return f"{said} {parts}" if parts else said
+
+
+def _personal_parts(fitted: Fitted, *, better: bool) -> str:
+    """Whose parts the path has at the chosen time, and that this is no verdict."""
+    n = fitted.votes.n_annotators
+    if n == 1 or not fitted.votes.choice.any():
+        return ""
+    deviating, leaning = fitted.active_count
+    parts = (
+        f"{deviating:,} of {counted(n, 'annotator')} a taste of their own and {leaning:,} a lean"
     )
+    if fitted.chosen_by_hand:
+        return f"The path gives {parts} there; who stands out beyond chance follows."
+    if not better:
+        return "No taste or lean of anybody's own predicts better; who stands out follows."
+    return f"What predicts best gives {parts}; who stands out beyond chance follows."
 
 
 def who_leans(people: Columns, rows: Sequence[int], shared: float | None = None) -> Any:
@@ -168,7 +195,7 @@ def who_leans(people: Columns, rows: Sequence[int], shared: float | None = None)
 
 
 def who_differs(people: Columns, rows: Sequence[int]) -> Any:
-    """Annotators who see the items otherwise than the crowd, beyond chance."""
+    """Annotators who are unlike the crowd beyond chance, other than by a lean."""
     columns = [
         ("annotator", "left"),
         ("verdict", "left"),
@@ -188,7 +215,7 @@ def who_differs(people: Columns, rows: Sequence[int]) -> Any:
         ]
         for k in rows
     ]
-    return table("Annotators who see the items otherwise", columns, cells)
+    return table("Annotators otherwise unlike the crowd", columns, cells)
 
 
 def personal(
@@ -224,10 +251,18 @@ def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
 
 def summary(findings: Findings) -> str:
     """How many annotators got which verdict."""
+    from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH
+
     found = findings.headline
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
     listed = ", ".join(f"{word} {n:,}" for word, n in counts if n)
-    return f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
+    told = f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
+    if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
+        told += (
+            " Who follows is shown to see as the crowd does; who goes with it, to agree beyond "
+            "chance: more is not told by their votes."
+        )
+    return told
 
 
 def more(console: Console, n: int, top: int, noun: str) -> None:

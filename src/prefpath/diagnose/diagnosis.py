@@ -23,6 +23,7 @@ from prefpath.diagnose.tastes import agreement_with, describe_tastes
 from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.inference.board import shared_position_effect
 from prefpath.leaderboard import side_clicks
 from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats, Ints
@@ -184,12 +185,14 @@ def _measures(fitted: Fitted, tests: _Tests) -> Measures:
     unknown, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
     left, right, _ = side_clicks(votes)
     attention = None if found is None else found.attention
+    decisive = _decisive_weight(votes)
+    alone = (decisive >= LEAST_VOTES) & (n == 1)  # not too few votes, but nobody to differ from
     return Measures(
-        decisive=_decisive_weight(votes),
+        decisive=decisive,
         left=left,
         right=right,
         agreement=agreement_with(votes, fitted.scores),
-        tested=nobody if found is None else ~np.isnan(found.p_taste),
+        tested=alone if found is None else ~np.isnan(found.p_taste),
         leans=nobody if found is None else found.leaning,
         deviates=nobody if found is None else found.deviating,
         unlike=nobody if found is None else found.unlike_in_attention,
@@ -227,7 +230,7 @@ def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:
         lean,
         lean.map(lambda part: part - position),
         lean.map(ballots.probability),
-        float(ballots.probability(np.array(position))) if shared else None,
+        shared_position_effect(fitted)["first_probability"] if shared else None,
     )
 
 

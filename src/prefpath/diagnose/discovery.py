@@ -234,7 +234,11 @@ def _test(
     consensus = common.consensus
     plain = ballots.margin(consensus.scores)
     p_lean = lean_p_values(
-        ballots, _margin_beside_lean(ballots, common, plain, tested), tested.lean, draws.n_threads
+        ballots,
+        _margin_beside_lean(ballots, common, plain, tested),
+        tested.lean,
+        draws.n_threads,
+        shared=consensus.position,
     )
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.add_lean(plain, own)

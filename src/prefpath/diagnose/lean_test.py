@@ -16,57 +16,76 @@ _MIDDLE = 1.5  # in standard deviations
 
 
 class SideModel(NamedTuple):
-    """Votes of each cell, how many its left item won, and the probability of that."""
+    """Votes of each cell, how many its left item won, and the probability of that.
+
+    `swapped` is the probability that the same item wins on the right: `p`, unless all share a lean.
+    """
 
     trials: Floats
     wins: Floats
     p: Floats
+    swapped: Floats
+
+
+class Residuals(NamedTuple):
+    """Sums of terms with two values each: half their distance, votes, chance of the left one."""
+
+    size: Floats
+    votes: Floats
+    left: Floats
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _residuals(
-    u: int, design: Design, model: SideModel, size: Floats, votes: Floats
-) -> tuple[int, float]:
-    """Sizes of u's residuals where sides matter and votes that have each; how many, their sum."""
+def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tuple[int, float]:
+    """Fill u's residuals where sides matter; how many there are, and their sum less its mean."""
     filled, observed = 0, 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
         if design.position[c] == 0:
             continue
-        won, p = model.wins[c], model.p[c]
+        won, p, swapped = model.wins[c], model.p[c], model.swapped[c]
         lost = model.trials[c] - won
-        observed += won - model.trials[c] * p
         if won > 0.0:
-            size[filled], votes[filled] = 1.0 - p, won
+            left = 0.5 if p == swapped else p / (p + swapped)
+            _note(out, filled, 0.5 * (1.0 - p + 1.0 - swapped), won, left)
+            observed += won * 2.0 * (1.0 - left) * out.size[filled]
             filled += 1
         if lost > 0.0:
-            size[filled], votes[filled] = p, lost
+            left = 0.5 if p == swapped else (1.0 - swapped) / (1.0 - swapped + 1.0 - p)
+            _note(out, filled, 0.5 * (p + swapped), lost, left)
+            observed -= lost * 2.0 * left * out.size[filled]
             filled += 1
     return filled, observed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _note(out: Residuals, k: int, size: float, votes: float, left: float) -> None:
+    out.size[k], out.votes[k], out.left[k] = size, votes, left
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None:
     """P-value of each annotator's sum of residuals.
 
-    Swapping the sides of a vote turns its residual's sign and nothing else; where sides were
-    assigned at random this holds whatever the annotator's taste. So the sum is one of
-    independent terms of known size and random sign. (With a lean that everybody shares this is
-    an approximation: a residual's size depends on the side.)
+    Given which item won, only its side is random. Without a lean that all share either side is as
+    likely, and swapping the sides of a vote turns its residual's sign and nothing else: where sides
+    were assigned at random this holds whatever the annotator's taste. With one, the winner stands
+    on the side that all lean to more often, by as much as the common scores say.
     """
     most = 1
     for u in who:
         most = max(most, design.cells[u + 1] - design.cells[u])
-    size, votes, even = np.zeros(2 * most), np.zeros(2 * most), np.full(2 * most, 0.5)
+    terms = Residuals(np.zeros(2 * most), np.zeros(2 * most), np.zeros(2 * most))
     for u in who:
-        n, observed = _residuals(u, design, model, size, votes)
+        n, observed = _residuals(u, design, model, terms)
         squares, fourths, smallest = 0.0, 0.0, 1.0
         for k in range(n):
-            square = size[k] * size[k]
-            squares += votes[k] * square
-            fourths += votes[k] * square * square
-            smallest = min(smallest, size[k])
-        beyond = max(abs(observed) - smallest, 0.0)  # continuity: a sign turned moves it by two
+            square = 4.0 * terms.left[k] * (1.0 - terms.left[k]) * terms.size[k] * terms.size[k]
+            squares += terms.votes[k] * square
+            fourths += terms.votes[k] * square * terms.size[k] * terms.size[k]
+            smallest = min(smallest, terms.size[k])
+        beyond = max(abs(observed) - smallest, 0.0)  # continuity: a side swapped moves it by two
         if squares * squares >= _SHARED_BY * fourths and beyond <= _MIDDLE * math.sqrt(squares):
             out[u] = min(1.0, 2.0 * upper_normal(beyond / math.sqrt(squares)))
         else:
-            out[u] = two_sided_p(2.0 * size[:n], votes[:n], even[:n], 0.0, observed)
+            step, votes, left = 2.0 * terms.size[:n], terms.votes[:n], terms.left[:n]
+            out[u] = two_sided_p(step, votes, left, 0.0, observed)

@@ -74,11 +74,21 @@ def taste_p_values(
 
 
 def lean_p_values(
-    ballots: Ballots, margin: Floats, tested: BoolArray, n_threads: int | None = None
+    ballots: Ballots,
+    margin: Floats,
+    tested: BoolArray,
+    n_threads: int | None = None,
+    *,
+    shared: float = 0.0,
 ) -> Floats:
-    """P-value of each annotator's lean under sides swapped at random; nothing is drawn."""
+    """P-value of each annotator's lean under sides swapped at random; nothing is drawn.
+
+    `shared` is the lean of all, part of `margin` wherever sides are known.
+    """
     result: Floats = np.full(ballots.n_annotators, np.nan)
-    model = SideModel(ballots.trials, ballots.wins, ballots.probability(margin))
+    p = ballots.probability(margin)
+    swapped = p if shared == 0.0 else ballots.probability(margin - 2.0 * shared)
+    model = SideModel(ballots.trials, ballots.wins, p, swapped)
     over_shards(
         lambda who: lean_shard(who, ballots.design, model, result), ballots, tested, n_threads
     )

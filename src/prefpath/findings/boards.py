@@ -38,8 +38,11 @@ class Board:
 
     @property
     def certain(self) -> bool:
-        """Whether no other item of the group can be first."""
-        return self.last_rank == 1
+        """Whether no other item of the group can be first.
+
+        Each item's ranks are told by itself: one may be first for sure, another perhaps first.
+        """
+        return self.last_rank == 1 and not self.rivals
 
 
 def boards_of(ranking: Columns) -> tuple[Board, ...]:

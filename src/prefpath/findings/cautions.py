@@ -13,9 +13,13 @@ _END_WITHOUT_CHOICE = (
     "stop; --t (stop_at) names a time."
 )
 _WORSE_THAN_A_COIN = (
-    "A coin would predict the held-out votes better (log-loss 0.6931, half of them wrong): these "
-    "votes do not carry this ranking. prefpath check says what is wrong with them; more votes on "
-    "each pair would help."
+    "A coin would predict the held-out votes better ({coin}): these votes do not carry this "
+    "ranking. prefpath check says what is wrong with them; more votes on each pair would help."
+)
+_COINS = {"log-loss": "its log-loss is 0.6931", "mismatch": "half of them wrong"}
+_ALL_TIES = (
+    "Every vote is a tie: nothing tells the items or the annotators apart, and an interval of no "
+    "width says nothing of how sure a score is."
 )
 _END_CHOSEN = (
     "The held-out error was still falling at the end of the path, or everybody had entered: the "
@@ -25,13 +29,16 @@ _END_CHOSEN = (
 
 def cautions(fitted: Fitted) -> Iterator[str]:
     """Sentences with what to do; none for a fit that chose its time and predicts something."""
+    if not fitted.votes.choice.any():
+        yield _ALL_TIES
+        return
     at_end = fitted.t >= float(fitted.path.times[-1])
     if fitted.cross_validation is None:
         if at_end:
             yield _END_WITHOUT_CHOICE
         return
     if _worse_than_a_coin(fitted):
-        yield _WORSE_THAN_A_COIN
+        yield _WORSE_THAN_A_COIN.format(coin=_COINS[fitted.criterion or "log-loss"])
     if at_end and not fitted.chosen_by_hand:
         yield _END_CHOSEN
 

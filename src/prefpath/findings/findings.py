@@ -18,6 +18,7 @@ from prefpath.inference.board import shared_position_effect, win_probability
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
 from prefpath.inference.words import describe_intervals, describe_shared_lean
+from prefpath.leaderboard import ties_meaning
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.weak import WeakEffects
@@ -71,7 +72,7 @@ class Findings:
     @cached_property
     def meaning_of_intervals(self) -> str | None:
         """Whom the intervals are about; None if there are none."""
-        if "score_low" not in self.ranking:
+        if "score_low" not in self.ranking or not self.fitted.votes.choice.any():
             return None
         return describe_intervals(self.fitted, self.intervals.about)
 
@@ -94,12 +95,7 @@ class Findings:
         """What scores and win rates are where votes have ties; None where there are none."""
         votes = self.fitted.votes
         ties = float(votes.weight[votes.choice == 0].sum() / votes.total_weight)
-        if not ties or not self.fitted.loss.binary:
-            return None
-        return (
-            f"{ties:.0%} of the votes are ties, and a tie counts half a win: scores, win rates and "
-            "win probabilities are shares of points, and flatter than those of decided votes."
-        )
+        return ties_meaning(ties) if self.fitted.loss.binary else None
 
     def win_probability(self, item: Any, other: Any) -> dict[str, float | None]:
         """Chance that an average annotator prefers `item` to `other`, with its interval."""

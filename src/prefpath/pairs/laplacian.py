@@ -63,6 +63,8 @@ class PairGraph:
         many on stringy ones (chains, grids), whose factors stay sparse: where they do not
         arrive, the matrix is factorised.
         """
+        if self.n_items == 0:
+            return right
         if self.n_items <= _FACTOR_UP_TO:
             return self._centred(self._solve_by_factor(weight, right))
         found, failed = self._conjugate_gradients(weight, right, rtol, _MOST_ITERATIONS)
@@ -90,6 +92,8 @@ class PairGraph:
 
     def inverse(self, weight: FloatArray) -> FloatArray:
         """Generalised inverse, dense: scores sum to zero in each component."""
+        if self.n_items == 0:
+            return np.zeros((0, 0))
         solved = linalg.cho_solve(self.factor(weight), np.eye(self.n_items), check_finite=False)
         if self.ridge == 0.0:
             self._add_pins(solved, -1.0 / self._pin(self.dense(weight)))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError, VoteError
 from prefpath.inference.ranks import rank_intervals
+from prefpath.leaderboard import ties_meaning
 from prefpath.model.losses import Loss, as_loss
 from prefpath.pairs import BoundedFit, fit_bounded, pool_votes
 from prefpath.pairs.fit import logistic_derivatives
@@ -113,7 +114,8 @@ def _fitted_ranking(
     _check_fits(comparisons, loss)
     derivatives = logistic_derivatives if loss.name == "bradley-terry" else loss.derivatives
     fitted = fit_bounded(counts, derivatives, binary=loss.binary)
-    notes = _notes(comparisons, fitted)
+    ties = ties_meaning(_share_of_ties(comparisons)) if loss.binary else None
+    notes = (*_notes(comparisons, fitted), *filter(None, [ties]))
     bounds = None
     if interval is not None and counts.n_items > DENSE_UP_TO:
         notes += (f"No intervals: {counts.n_items:,} items are more than {DENSE_UP_TO:,}.",)
@@ -163,6 +165,10 @@ def _notes(comparisons: CodedComparisons, fitted: BoundedFit) -> tuple[str, ...]
             "against the others go one way, or there are none."
         )
     return tuple(notes)
+
+
+def _share_of_ties(comparisons: CodedComparisons) -> float:
+    return float(np.average(comparisons.choice == 0, weights=comparisons.weight))
 
 
 def _meaning(comparisons: CodedComparisons) -> str:

@@ -15,6 +15,7 @@ from prefpath.report.data import Columns
 from prefpath.report.escape import text
 from prefpath.report.format import plural
 from prefpath.tables import harmless_cell
+from prefpath.text import agreeing
 
 _LARGEST_PLAIN = 200_000
 _LARGEST = 4_500_000  # 6 MB of the page's 10, in base64
@@ -24,6 +25,7 @@ _SENTENCES = ("reason", "notes")
 def download_link(name: str, columns: Columns, noun: str) -> str:
     """A link that saves the whole table, compressed if large; words where it is too large."""
     n_rows = len(next(iter(columns.values())))
+    which = agreeing(n_rows, "the", "all")
     short = {key: values for key, values in columns.items() if key not in _SENTENCES}
     for kept in (columns, short):
         written, kind, suffix = _pack(_csv(kept).encode("utf-8", "replace"))
@@ -32,7 +34,7 @@ def download_link(name: str, columns: Columns, noun: str) -> str:
             return (
                 f'<a class="download" download="{text(name)}.{suffix}" '
                 f'href="data:{kind};base64,{data}">'
-                f"Save all {plural(n_rows, noun)} as {suffix.upper()}</a>"
+                f"Save {which} {plural(n_rows, noun)} as {suffix.upper()}</a>"
             )
     return (
         f"All {plural(n_rows, noun)} are too many for one page: ask the model for "

@@ -33,6 +33,8 @@ def answers(data: ReportData) -> tuple[Answer, ...]:
 
 def _who_leads(data: ReportData) -> Answer:
     boards = data.findings.boards
+    if not data.votes.choice.any():
+        return Answer("Who leads?", "Nobody", ("Every vote is a tie.",), "care")
     if len(boards) > 1:
         return _who_leads_each(data, boards)
     sentences = (_rank_certainty(data, boards[0]), _against_runner_up(data, boards[0]))
@@ -67,10 +69,8 @@ def _rank_certainty(data: ReportData, board: Board) -> str:
         )
     named = _names([data.name(item) for item in board.rivals])
     shares = f" with {named}" if board.rivals else ""
-    return (
-        f"The lead is not certain: it may share the first place{shares} "
-        f"(rank 1 to {board.last_rank})."
-    )
+    ranks = f" (rank 1 to {board.last_rank})" if board.last_rank != 1 else ""
+    return f"The lead is not certain: it may share the first place{shares}{ranks}."
 
 
 def _against_runner_up(data: ReportData, board: Board) -> str:
@@ -100,7 +100,7 @@ def _who_stands_out(data: ReportData) -> Answer:
         if word not in (FOLLOWS, GOES_WITH)
     ]
     if not out:
-        sentences.insert(0, "Everybody follows the crowd, as far as these votes can tell.")
+        sentences.insert(0, "Nobody stands out beyond chance.")
     return Answer(
         "Who to look at?", short, (*(s for s in sentences if s), *_what_it_is_worth(data))
     )
@@ -115,7 +115,7 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
         return f"{plural(len(who), 'annotator')} cast too few votes to tell."
     if word == INCONCLUSIVE:
         return f"Of {plural(len(who), 'annotator')} the votes do not tell."
-    return f"{text(word.capitalize())}: {len(who):,} ({_names(who)})."
+    return f"{text(word.capitalize())}: {plural(len(who), 'annotator')} ({_names(who)})."
 
 
 def _what_it_is_worth(data: ReportData) -> list[str]:
@@ -124,10 +124,13 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         return []
     start, chosen = common.wrong, found.wrong
     if chosen >= start:
-        return [f"Knowing them does not help to predict new votes ({percent(start, 1)} wrong)."]
+        return [
+            "What is each annotator's own does not help to predict new votes "
+            f"({percent(start, 1)} wrong)."
+        ]
     return [
-        f"Knowing them, {percent(chosen, 1)} of held-out votes are predicted wrong, against "
-        f"{percent(start, 1)} with one ranking for all."
+        f"With what is each annotator's own, {percent(chosen, 1)} of held-out votes are predicted "
+        f"wrong, against {percent(start, 1)} with one ranking for all."
     ]
 
 

@@ -15,11 +15,12 @@ import numpy as np
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.selection.refinement import refine_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 Over = Literal["votes", "items", "annotators"]
 
-# A weight this little above a whole number is that number.
+# A weight this near to a whole number is that number.
 _ROUNDING = 1e-6
 
 
@@ -36,9 +37,11 @@ def make_folds(
 ) -> list[Fold]:
     """Split votes into folds at random.
 
-    Over votes, each vote is held out once; a row of weight 3 is three votes, which may be held
-    out apart. Over items, a vote is held out if it touches a held-out item: prediction for
-    newcomers. Over annotators, all votes of a held-out annotator are held out.
+    Over votes, each vote is held out once; where all weights are whole numbers, a row of weight 3
+    is three votes, which may be held out apart. Other weights say how much a vote counts: it is
+    held out whole, or its own other part would predict it. Over items, a vote is held out if it
+    touches a held-out item: prediction for newcomers. Over annotators, all votes of a held-out
+    annotator are held out.
     """
     if over not in ("votes", "items", "annotators"):
         raise SettingError(f"folds over {over!r}", expected="votes, items or annotators")
@@ -78,15 +81,17 @@ def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -
 def _check_number(n_folds: int, units: int, over: Over) -> None:
     if not 2 <= n_folds <= units:
         raise VoteError(
-            f"{n_folds} folds over {units:,} {over}",
+            f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",
             expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
             remedy="ask for fewer folds, or choose t yourself",
         )
 
 
 def _pieces(votes: Votes) -> Ints:
-    """How many votes a row is: as many as it weighs, the last of them perhaps a lighter one."""
-    whole = np.ceil(votes.weight * (1.0 - _ROUNDING))
+    """How many votes a row is: as many as it weighs; where weights are no counts, as were cast."""
+    whole = np.rint(votes.weight)
+    if np.any(np.abs(votes.weight - whole) > _ROUNDING * votes.weight):
+        return votes.count.astype(np.int64)
     # Past any number of folds it makes no difference; a count of 1e300 would overflow.
     return np.clip(whole, 1, 1_000_000).astype(np.int64)
 
@@ -96,13 +101,10 @@ def _hold_out_votes(votes: Votes, pieces: Ints, key: np.ndarray, n_folds: int) -
     order = np.argsort(key, kind="stable")
     before = np.empty(votes.n_rows, dtype=np.int64)
     before[order] = np.cumsum(pieces[order]) - pieces[order]
-    piece = np.minimum(1.0, votes.weight)
-    lighter = np.clip(pieces - votes.weight, 0.0, 1.0) * (pieces > 1)
     for k in range(n_folds):
         first = (k - before) % n_folds
         count = np.maximum(0, (pieces - first + n_folds - 1) // n_folds)
-        last = (before + pieces - 1) % n_folds == k
-        yield np.minimum(votes.weight, count * piece - lighter * last)
+        yield np.minimum(votes.weight, votes.weight * (count / pieces))
 
 
 def _hold_out_units(votes: Votes, key: np.ndarray, n_folds: int, over: Over) -> Iterator[Floats]:

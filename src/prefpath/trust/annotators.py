@@ -43,6 +43,8 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
     few = n_votes < FEW_VOTES_PER_ANNOTATOR
     spread = (
         f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
+        if n_votes.min() < n_votes.max()
+        else f"{n_votes.min():,} each"
     )
     if few.mean() <= 0.5:
         return TrustCheck("votes per annotator", "passed", spread)

@@ -36,7 +36,9 @@ def check_circles(votes: Votes) -> TrustCheck:
         "circles",
         "warn",
         finding,
-        "no single ranking explains this: annotators differ, or the items differ in more ways "
+        "no single ranking explains this: the items differ in more ways than one"
+        if votes.n_annotators == 1
+        else "no single ranking explains this: annotators differ, or the items differ in more ways "
         "than one; look at who deviates",
     )
 

@@ -34,6 +34,8 @@ def check_votes_per_item(votes: Votes) -> TrustCheck:
     few = n_votes < FEW_VOTES_PER_ITEM
     spread = (
         f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
+        if n_votes.min() < n_votes.max()
+        else f"{n_votes.min():,} each"
     )
     if not few.any():
         return TrustCheck("votes per item", "passed", spread)

@@ -221,6 +221,9 @@ def _position(table: Source, given: bool | str | None) -> bool | str | None:
     return table.find("position_known") if given is None else given
 
 
+_COUNTS = ("count", "counts", "n_votes", "num_votes", "times", "frequency")
+
+
 def _as_votes(
     table: Source, dialect: Dialect, wanted: Wanted, result: Tabulated, said: str
 ) -> Votes:
@@ -229,6 +232,10 @@ def _as_votes(
         notes = ["position unknown", said]
     if wanted.annotator is None:
         notes.append("nobody says who voted, so all votes are one annotator's")
+    if wanted.weight is not None:
+        notes.append(f"{wanted.weight} weighs the votes")
+    elif (count := next(filter(None, map(table.find, _COUNTS)), None)) is not None:
+        notes.append(f"{count} is not used (--weight {count} counts a row so many times)")
     origin = describe_origin(table.name, dialect, notes, result)
     say_what_was_left_out(origin, stacklevel=4)
     return Votes.from_coded(

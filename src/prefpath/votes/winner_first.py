@@ -10,11 +10,12 @@ from prefpath.errors import VoteError
 from prefpath.text import counted
 from prefpath.votes.encode import BoolArray, CodedVotes, IntArray, Labels
 
-NEARLY_ALL = 0.02
+NEARLY_ALL = 0.05
 """Share of the votes that may go to the other side of a file that lists winners first."""
 
-OWN_EXCEPTIONS = 0.05
-"""An annotator with a larger share of votes for the other side is not one-sided."""
+OWN_EXCEPTIONS = 0.01
+"""An annotator with more votes for the other side than that share gives with this probability is
+not one-sided: one vote of five is no sign of it, five of twenty are."""
 
 NEARLY_EVERYBODY = 0.1
 """Share of annotators who may be two-sided in a file that lists winners first."""
@@ -73,7 +74,7 @@ def winning_side(chosen: SidesChosen) -> str | None:
     >>> winning_side(SidesChosen(np.array([400, 30]), np.array([0, 31]))) is None
     True
     """
-    from scipy.special import bdtr  # here: it would double the time to import votes
+    from scipy.special import bdtr, bdtrc  # here: it would double the time to import votes
 
     n_left, n_right = int(chosen.left.sum()), int(chosen.right.sum())
     n_votes, exceptions = n_left + n_right, min(n_left, n_right)
@@ -83,7 +84,7 @@ def winning_side(chosen: SidesChosen) -> str | None:
         return None
     other = chosen.right if n_left > n_right else chosen.left
     own = chosen.left + chosen.right
-    two_sided = other > OWN_EXCEPTIONS * own
+    two_sided = (other > 0) & (bdtrc(other - 1, own, NEARLY_ALL) < OWN_EXCEPTIONS)
     if two_sided.sum() > NEARLY_EVERYBODY * np.count_nonzero(own):
         return None
     return "left" if n_left > n_right else "right"
