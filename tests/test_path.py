@@ -193,6 +193,43 @@ def test_spoiled_files_are_said_to_be_so(tmp_path, spoil):
         Path.load(file)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["times", "common", "entered", "deviation_threshold", "position_threshold", "knot_z",
+     "knot_z_bias"],
+)  # fmt: skip
+def test_numbers_that_are_none_are_refused(tmp_path, name):
+    fit_path(random_votes(1), n_times=6).save(tmp_path / "it.npz")
+    with np.load(tmp_path / "it.npz") as archive:
+        arrays = dict(archive)
+    arrays[name] = np.array(arrays[name])
+    arrays[name].flat[0] = np.nan
+    np.savez(tmp_path / "spoiled.npz", **arrays)
+    with pytest.raises(VoteError, match=r"not a saved path: (its times are|.*not finite)"):
+        Path.load(tmp_path / "spoiled.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("times", lambda t: t[::-1]),
+        ("times", lambda t: np.full_like(t, t[0])),
+        ("times", lambda t: t - t[-1]),
+        ("common", lambda common: common[1:]),
+        ("blocks", lambda blocks: blocks[1:]),
+        ("knot_who", lambda who: who + 1_000),
+        ("knot_who_bias", lambda who: who - 1_000),
+    ],
+)
+def test_what_no_path_can_be_is_refused(tmp_path, name, change):
+    fit_path(random_votes(1), n_times=6).save(tmp_path / "it.npz")
+    with np.load(tmp_path / "it.npz") as archive:
+        arrays = dict(archive)
+    np.savez(tmp_path / "spoiled.npz", **arrays | {name: change(arrays[name])})
+    with pytest.raises(VoteError, match=r"not a saved path: (its times|.*not as many)"):
+        Path.load(tmp_path / "spoiled.npz")
+
+
 def test_files_that_are_something_else_are_said_to_be_so(tmp_path):
     with pytest.raises(VoteError, match="not a saved path"):
         Path.load(tmp_path / "nowhere.npz")

@@ -62,6 +62,8 @@ def killed_and_resumed(rng: random.Random, folder: Path, file: Path) -> str:
         if ended["code"] not in (0, -9):
             return f"exit {ended['code']}: {(broken / 'errors').read_text()[-300:]}"
         arguments = _next(arguments, kept, broken / "out")
+        if not arguments:
+            break
     if arguments:
         ended = prefpath(*arguments, **how)
         if ended["code"]:
@@ -71,8 +73,6 @@ def killed_and_resumed(rng: random.Random, folder: Path, file: Path) -> str:
 
 def _next(arguments: list[str], kept: Path, out: Path) -> list[str]:
     """What a person does after a kill: resume, begin anew if there is nothing, or be content."""
-    if not arguments:
-        return []
     record = read_record(kept)
     if record and not record["finished"]:
         return ["resume", str(kept)]

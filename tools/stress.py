@@ -331,6 +331,7 @@ def repeat(name: str, attack: Attack, times: int, seed: int, tally: dict[str, li
         if lost:
             tally[name][1] += 1
             print(f"LOST {name}, try {k}: {lost}", flush=True)
+    print(f"{name}: {times} tried", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

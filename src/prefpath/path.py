@@ -259,16 +259,10 @@ class Path:
         try:
             meta, arrays = _unpack(FilePath(file))
             if meta.get("format") in _READABLE:
-                return cls(**_fields(meta, arrays))
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            EOFError,
-            BadZipFile,
-            zlib.error,
-        ) as error:
+                found = _fields(meta, arrays)
+                _check(found)
+                return cls(**found)
+        except _NO_PATH as error:
             raise VoteError(
                 f"{file} is not a saved path: {error}", expected="a file that Path.save wrote"
             ) from error
@@ -302,6 +296,26 @@ def _fields(meta: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
         **{name: arrays.get(name) for name in _ARRAYS},
         **{name: meta[name] for name in _SCALARS if name in meta},
     }
+
+
+def _check(found: dict[str, Any]) -> None:
+    """Refuse what no path can be; a ValueError says what it is."""
+    times, knots, n_people = found["times"], found["knots"], len(found["annotators"])
+    rise = times.ndim == 1 and len(times) > 0 and times[0] > 0 and np.all(np.diff(times) > 0)
+    if not rise or not np.isfinite(times[-1]):
+        raise ValueError("its times are not finite numbers that rise from above 0")
+    whole = np.isfinite(found["kappa"]) and found["kappa"] > 0
+    whole &= len(found["common"]) == len(times) and len(found["blocks"]) == n_people + 1
+    for name in _ARRAYS:  # who never enters does so at infinity, or at no threshold
+        endless = name.startswith("entered") or name.endswith("threshold")
+        part = np.zeros(1) if found[name] is None else found[name]
+        whole &= not np.isnan(part).any() and (endless or np.isfinite(part).all())
+    for knot in knots:
+        whole &= all(np.isfinite(getattr(knot, name)).all() for name in _KNOT_PARTS)
+        people = np.concatenate((knot.who, knot.who_bias, knot.who_attention))
+        whole &= not len(people) or (people.min() >= 0 and people.max() < n_people)
+    if not whole:
+        raise ValueError("it holds numbers that are not finite, or not as many as it should")
 
 
 _KNOT_PARTS = ("who", "z", "who_bias", "z_bias", "who_attention", "z_attention")

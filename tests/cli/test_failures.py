@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import prefpath as prefpath_package
 from prefpath.export import verify_results
 from prefpath.tables import write_table
 
@@ -156,6 +157,21 @@ def test_who_reads_only_the_beginning(votes_file: Path) -> None:
     done = subprocess.run(command, shell=True, text=True, capture_output=True)
     assert done.stdout == "{\n"
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+def test_nothing_is_imported_from_the_current_folder(tmp_path: Path) -> None:
+    """Who works in a folder with an experiments.py of their own does not want it run."""
+    for name in ("experiments", "numpy", "prefpath"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('ran {name}.py')")
+    started = "from prefpath.__main__ import main; main()"
+    source = str(Path(prefpath_package.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", started, "reproduce", "nothing"], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": source}, text=True, capture_output=True,
+    )  # fmt: skip
+    assert "there is no experiment 'nothing'" in done.stderr
+    assert "ran " not in done.stderr
+    assert done.returncode == 2
 
 
 def test_the_version() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_ndtr
-from scipy.stats import binom, chi2, false_discovery_control
+from scipy.stats import binom, chi2, false_discovery_control, norm
 
 from prefpath import SettingError, VoteError, Votes, simulate_crowd
 from prefpath.diagnose.ballots import Ballots
@@ -248,6 +248,27 @@ def test_benjamini_hochberg_is_scipys(p, q):
     near = np.isclose(adjusted, q, rtol=1e-9)
     chosen = benjamini_hochberg(np.array(p), q)
     np.testing.assert_array_equal(chosen[~near], (adjusted <= q)[~near])
+
+
+def test_benjamini_and_hochbergs_own_example():
+    """Their fifteen comparisons (1995, section 4.2): at 0.05 the first four are rejected."""
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
+         0.5719, 0.6528, 0.7590, 1.0]  # fmt: skip
+    assert benjamini_hochberg(np.array(p), 0.05).tolist() == [True] * 4 + [False] * 11
+    untested = np.concatenate((np.full(10, np.nan), p))  # who has no test does not count as one
+    assert np.flatnonzero(benjamini_hochberg(untested, 0.05)).tolist() == [10, 11, 12, 13]
+
+
+def test_the_empirical_null_undoes_a_shift_and_a_spread():
+    grid = norm.ppf((np.arange(999) + 0.5) / 999)
+    softer, shift, scale = soften(norm.sf(0.7 + 1.8 * grid))
+    assert (shift, scale) == (pytest.approx(0.7, abs=1e-6), pytest.approx(1.8, rel=5e-3))
+    np.testing.assert_allclose(softer, norm.sf(grid * 1.8 / scale), rtol=1e-3)
+    stretched = np.where(grid > 0, 5.0 * grid, 1.2 * grid)  # deviants; the lower half counts
+    assert soften(norm.sf(stretched))[2] == pytest.approx(1.2, rel=5e-3)
+    assert soften(norm.sf(-0.7 + 0.5 * grid))[1:] == (0.0, 1.0)  # never smaller
+    kept = soften(np.array([0.2, np.nan, 0.4]))[0]
+    assert np.isnan(kept).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("q", [0.0, 1.0, -0.1, 1.5, np.nan])

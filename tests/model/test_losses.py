@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import erfcx
+from scipy.special import erfcx, expit
 
 from prefpath import SettingError, VoteError, Votes, fit_path
 from prefpath.model.losses import (
@@ -17,7 +17,7 @@ from prefpath.model.losses import (
     ThurstoneMosteller,
     as_loss,
 )
-from prefpath.model.scalar_losses import GRAM, scalar_curvature, scalar_gradient, slopes
+from prefpath.model.scalar_losses import GRAM, _logistic, scalar_curvature, scalar_gradient, slopes
 
 ALL: list[Loss] = [
     Linear(),
@@ -96,6 +96,15 @@ def test_slopes_weigh_a_stretch_of_votes_in_place(loss):
     here = slice(start, start + count)
     expected = weight[here] * loss.gradient(MARGIN[here], CHOICE[here])
     np.testing.assert_allclose(margin, expected, rtol=1e-10, atol=1e-15)
+
+
+def test_the_logistic_function_without_a_call():
+    near = np.linspace(-39.9, 39.9, 4_001)
+    found = np.array([_logistic(x) for x in near])
+    np.testing.assert_allclose(found, expit(near), rtol=0.0, atol=1e-14)
+    for x in (40.0, 41.0, 64.0, 1e3, 1e300):
+        assert _logistic(x) == 1.0
+        assert 0.0 <= _logistic(-x) < 1e-17
 
 
 def test_gram_kernel_is_the_quadratic_form():

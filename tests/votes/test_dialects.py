@@ -151,6 +151,17 @@ def test_arena_hard_grades_are_weights_or_strengths(
     assert votes.weight.tolist() == weight
 
 
+@pytest.mark.parametrize(
+    ("score", "strength"),
+    [("A>>B", 1.0), ("B<<A", 1.0), ("A>B", 0.5), ("B<A", 0.5), ("A=B", 0.0), ("B=A", 0.0),
+     ("B>A", -0.5), ("A<B", -0.5), ("B>>A", -1.0), ("A<<B", -1.0)],
+)  # fmt: skip
+def test_every_way_to_write_a_grade(tmp_path: Path, score: str, strength: float) -> None:
+    path = write(tmp_path, f"judge,model_a,model_b,score\nj,x,y,{score}\nk,x,y,A>>B\n")
+    votes = read_votes(path, grades="strength")
+    assert votes.choice[0] == strength
+
+
 def test_weights_of_grades_merge_into_one_row(tmp_path: Path) -> None:
     path = write(tmp_path, "judge,model_a,model_b,score\nj,x,y,A>>B\nj,x,y,A>B\n")
     votes = read_votes(path)

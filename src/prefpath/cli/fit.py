@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -266,6 +267,18 @@ def read_names(file: Path | None) -> dict[str, str]:
     return {row[item]: row[name] for row in (rows[1:] if named else rows)}
 
 
+def _say_once() -> Callable[..., None]:
+    """Says each warning when it comes, and not again of every fold."""
+    said: set[str] = set()
+
+    def say(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say_warning(message, category)
+
+    return say
+
+
 def fit_with_progress(
     model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
 ) -> None:
@@ -276,7 +289,7 @@ def fit_with_progress(
         error_console.print(f"compiling once, about {SECONDS_TO_COMPILE} seconds", style="dim")
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)
-        warnings.showwarning = say_warning  # at once: a fit may take hours
+        warnings.showwarning = _say_once()  # at once: a fit may take hours
         first: list[float] = []
 
         def progress(t: float, active: int) -> None:

@@ -27,6 +27,7 @@ from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.rkc import longest_step, stages_needed
 from prefpath.solver.room import is_large
 from prefpath.solver.slope import Slope
+from prefpath.solver.slowness import say_if_slow
 from prefpath.solver.state import DriverState, FlowState, as_arrays, from_arrays
 from prefpath.solver.work import Common, Progress, Work
 
@@ -250,6 +251,7 @@ class FlowSolver:
 
     def _advance_and_keep(self) -> None:
         self._advance()
+        say_if_slow(self.problem, self.work)
         if self._slot is not None:
             self._slot.tick(self._arrays)
 

@@ -15,6 +15,7 @@ from prefpath.solver.arguments import Personal
 from prefpath.solver.grid import Grid, say_nobody_enters
 from prefpath.solver.iteration import Dual, State
 from prefpath.solver.recorder import PathRecorder, Solved, until
+from prefpath.solver.slowness import say_if_many
 from prefpath.solver.state import as_arrays, from_arrays
 from prefpath.solver.stepper import Stepper
 from prefpath.solver.work import Progress
@@ -74,6 +75,7 @@ class LbiPath:
     def follow(self, grid: Grid, progress: Progress | None) -> Path:
         """Go to the end of the grid."""
         times = grid.times if grid.times is not None else grid.from_first(self._first_entry())
+        say_if_many(self._stepper.problem, float(times[-1]) / self._stepper.step)
         for t in times[times > self._recorder.last_time].tolist():
             if t < self._stepper.start:
                 share, now = t / self._stepper.start, self._now

@@ -20,3 +20,4 @@ class Work:
     rejected: int = 0
     redone: int = 0
     evaluations: int = 0
+    said_slow: bool = False
