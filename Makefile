@@ -45,7 +45,7 @@ docs: $(READY)  ## The documentation site, into site/; warnings are errors, noth
 	$(BIN)/python tools/sample_report.py docs/sample-report.html
 	$(BIN)/python tools/messages.py docs/reference/messages.md
 	$(BIN)/python tools/docs_pictures.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	PATH="$(abspath $(BIN)):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict  # it calls typer
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src
 
 coverage: $(READY)  ## All tests with the lines and branches they reach; kernels uncompiled (slow)

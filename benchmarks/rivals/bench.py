@@ -4,6 +4,7 @@
     python benchmarks/rivals/bench.py --out benchmarks/rivals/results/selection.json
     python benchmarks/rivals/bench.py --all --out all.json       # every size, ten crowds a kind
     python benchmarks/rivals/bench.py --tasks rank path          # some; others stay in the file
+    python benchmarks/rivals/bench.py --rivals glmnet adelie     # the same
     python benchmarks/rivals/page.py                             # docs/rivals.md from the JSON
 
 Every run is a process of its own on one thread, after a run on a few votes where a first run
@@ -20,7 +21,7 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -91,6 +92,10 @@ class Plan(NamedTuple):
     crowds: int
     rounds: int
     limits: Limits
+    rivals: tuple[str, ...] = ()  # all, if none is named
+
+    def of(self, methods: tuple[Method, ...]) -> tuple[Method, ...]:
+        return tuple(one for one in methods if not self.rivals or one[1] in self.rivals)
 
 
 SELECTION = Plan(
@@ -178,7 +183,7 @@ def _compare(
     """Every method on the same files, turn and turn about; the least cost of its rounds."""
     best: dict[str, Record] = {}
     for turn in range(plan.rounds):
-        for label, rival, task in methods:
+        for label, rival, task in plan.of(methods):
             before = best.get(label, {})
             if turn and before.get("cpu", np.inf) > 2.0:
                 continue
@@ -277,10 +282,18 @@ def _line(record: Record) -> str:
     return f"  {record['method']:<32}" + "".join(figures)
 
 
-def _kept(file: Path, tasks: Sequence[str]) -> list[Record]:
-    """What an earlier run wrote of other tasks."""
+def _merged(file: Path, records: list[Record]) -> list[Record]:
+    """What an earlier run wrote, with what was measured again in its place."""
     before = json.loads(file.read_text("utf-8"))["records"] if file.exists() else []
-    return [record for record in before if record["task"] not in tasks]
+    again = {_key(record): record for record in records}
+    kept = [again.pop(_key(record), record) for record in before]
+    return [*kept, *again.values()]
+
+
+def _key(record: Record) -> tuple[Any, ...]:
+    keys = ("task", "data", "votes", "items", "kind", "share", "seed", "method", "varied")
+    sizes = ("annotators", "features", "threads", "kappa")
+    return tuple(record.get(key) for key in (*keys, *sizes))
 
 
 def _about(plan: Plan, load: float) -> Record:
@@ -301,9 +314,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="every size (hours)")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
-    parser.add_argument("--out", type=Path, help="write the records as JSON")
+    parser.add_argument("--rivals", nargs="+", default=[], help="only these")
+    parser.add_argument("--out", type=Path, help="write the records as JSON, or renew some there")
     given = parser.parse_args()
-    plan = EVERYTHING if given.all else SELECTION
+    plan = (EVERYTHING if given.all else SELECTION)._replace(rivals=tuple(given.rivals))
     load, start, records = os.getloadavg()[0], time.monotonic(), []
     makers = {"rank": rank_task, "path": path_task, "find": find_task}
     for name in given.tasks:
@@ -315,7 +329,7 @@ def main() -> None:
     if given.out:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         about = {**_about(plan, load), "minutes": minutes}
-        found = {"about": about, "records": _kept(given.out, given.tasks) + records}
+        found = {"about": about, "records": _merged(given.out, records)}
         given.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
