@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help lock demo test lint types kernels unit stress mutants docs coverage audit golden figures tables clean
+.PHONY: help lock demo test lint types kernels unit stress mutants docs coverage audit golden figures tables bench bench-all package clean
 
 help:  ## What there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -50,7 +50,9 @@ unit: $(READY)  ## All tests, on two processes
 
 docs: $(READY)  ## The documentation site, into site/; warnings are errors, nothing is fetched
 	$(BIN)/python tools/sample_report.py docs/sample-report.html
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python tools/messages.py docs/reference/messages.md
+	$(BIN)/python tools/docs_pictures.py
+	PATH="$(abspath $(BIN)):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict  # it calls typer
 	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src
 
 coverage: $(READY)  ## All tests with the lines and branches they reach; kernels uncompiled (slow)
@@ -74,6 +76,19 @@ figures: $(READY)  ## All figures of the paper (needs PREFPATH_DATA or ../shared
 tables: $(READY)  ## All tables of the paper, 20 repeats each
 	$(BIN)/prefpath reproduce tables
 
+bench: $(READY)  ## Beside the rivals, a selection (ten minutes on an idle machine), and its page
+	$(BIN)/python benchmarks/rivals/environments.py
+	$(BIN)/python benchmarks/rivals/bench.py --out benchmarks/rivals/results/selection.json
+	$(BIN)/python benchmarks/rivals/page.py
+
+bench-all: $(READY)  ## Beside the rivals, every size (hours)
+	$(BIN)/python benchmarks/rivals/environments.py
+	$(BIN)/python benchmarks/rivals/bench.py --all --out benchmarks/rivals/results/all.json
+	$(BIN)/python benchmarks/rivals/page.py benchmarks/rivals/results/all.json
+
+package: $(READY)  ## Wheel and sdist, tried in an empty environment and with the oldest versions
+	$(BIN)/python tools/package.py
+
 clean:  ## Everything that was made, the environment, too
-	rm -rf $(VENV) build dist site docs/sample-report.html .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site docs/sample-report.html docs/reference/messages.md .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,11 @@ _ROWS_SHOWN = 5
 
 
 class PrefpathError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose.
+
+    >>> issubclass(VoteError, PrefpathError), issubclass(MissingExtra, PrefpathError)
+    (True, True)
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors of a cluster's workers reach the driver as they were."""
@@ -76,11 +80,20 @@ class VoteError(PrefpathError, ValueError):
 
 
 class SettingError(VoteError):
-    """A setting (a loss, a step, a time, a rate) cannot be used as it is."""
+    """A setting (a loss, a step, a time, a rate) cannot be used as it is.
+
+    >>> print(SettingError("q is 2", expected="a rate between 0 and 1"))
+    q is 2
+      expected: a rate between 0 and 1
+    """
 
 
 class MissingExtra(PrefpathError, ImportError):
-    """An optional library is needed for this; the message says which extra installs it."""
+    """An optional library is needed for this; the message says which extra installs it.
+
+    >>> print(MissingExtra("bokeh", "report", "a report"))
+    a report needs bokeh: pip install 'prefpath[report]'
+    """
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {library}: pip install 'prefpath[{extra}]'")
@@ -104,7 +117,12 @@ class MachineError(PrefpathError):
 
 
 class VoteWarning(UserWarning):
-    """Something in the votes was left out or cannot be identified; nothing is left unsaid."""
+    """Something in the votes was left out or cannot be identified; nothing is left unsaid.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", VoteWarning)  # silence what you have read
+    """
 
 
 def name_rows(rows: Sequence[int]) -> str:

@@ -90,10 +90,13 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
     Examples
     --------
     >>> from prefpath.simulate import simulate_crowd
-    >>> crowd = simulate_crowd(2000, 20, 5, deviants=1, clickers=1, seed=0)
-    >>> model = PreferenceModel().fit(crowd.votes)
-    >>> len(model.ranking())
-    5
+    >>> model = PreferenceModel(common_position=True).fit(simulate_crowd(2000, 20, 5).votes)
+    >>> len(model.ranking()), len(model.ranking_columns()["item"]), len(model.common_scores().score)
+    (5, 5, 5)
+    >>> sorted(model.win_probability("item 3", "item 5")), len(model.position_effect()) > 2
+    (['high', 'low', 'probability'], True)
+    >>> model.stop_at(model.t_ / 2).report(getfixture("tmp_path") / "half.html").name
+    'half.html'
     """
 
     def __init__(

@@ -27,7 +27,14 @@ if TYPE_CHECKING:
 
 
 class Parameters:
-    """Constructor arguments by name: each is an attribute of the same name, as given."""
+    """Constructor arguments by name: each is an attribute of the same name, as given.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel
+    >>> PreferenceModel(cv=3).set_params(kappa=40.0).get_params()["kappa"]
+    40.0
+    """
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -84,7 +91,18 @@ def check_is_fitted(model: Any) -> None:
 
 
 class FittedAttributes:
-    """`votes_`, `path_`, `t_` and the others, for a class that keeps a `fitted_`."""
+    """`votes_`, `path_`, `t_` and the others, for a class that keeps a `fitted_`.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> votes = simulate_crowd(400, 8, 4, seed=0).votes
+    >>> model = PreferenceModel(cv=0, features=[[0.0], [1.0], [2.0], [4.0]]).fit(votes)
+    >>> model.votes_.n_votes, model.t_ in model.path_.times, model.balanced_, model.cv_
+    (400, True, True, None)
+    >>> model.component_.tolist(), model.features_.names, model.n_features_in_, model.weak_
+    ([0, 0, 0, 0], ('feature 1',), 1, None)
+    """
 
     fitted_: Fitted
     cv: int
@@ -154,7 +172,19 @@ class FittedAttributes:
 
 
 class Predictions(FittedAttributes):
-    """Predictions of a class that keeps a `fitted_`."""
+    """Predictions of a class that keeps a `fitted_`.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> votes = simulate_crowd(400, 8, 4, seed=0).votes
+    >>> model = PreferenceModel(cv=0).fit(votes)
+    >>> margin, left = model.decision_function(votes), model.predict_proba(votes)[:, 1]
+    >>> bool(((margin > 0) == (left > 0.5)).all()), set(model.predict(votes).tolist())
+    (True, {1, -1})
+    >>> 0.5 < model.score(votes) < 1
+    True
+    """
 
     group: str | None
 
@@ -207,7 +237,18 @@ class Predictions(FittedAttributes):
 
 
 class AnnotatorTables(FittedAttributes):
-    """What is known of annotators and features, for a class that keeps a `fitted_`."""
+    """What is known of annotators and features, for a class that keeps a `fitted_`.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> crowd = simulate_crowd(800, 8, 4, features=[[0.0], [1.0], [2.0], [3.0]], seed=0)
+    >>> model = PreferenceModel(cv=0, features=crowd.features).fit(crowd.votes)
+    >>> len(model.annotators()), len(model.annotator_columns(q=0.05)["verdict"])
+    (8, 8)
+    >>> len(model.personal("annotator 3")), len(model.coefficients())
+    (4, 1)
+    """
 
     def annotators(self, *, q: float = 0.1) -> Any:
         """Everything known of each annotator, as a frame in the user's own library.

@@ -67,6 +67,25 @@ class Path:
         None where annotators all see the common scores alike.
     attention_scale : float
         What a sigma of 1 is worth on the scale of a margin.
+
+    Examples
+    --------
+    >>> from prefpath import fit_path, simulate_crowd
+    >>> path = fit_path(simulate_crowd(400, 8, 4, seed=0).votes, n_times=5, attention=True)
+    >>> t, who = path.times[-1], path.annotators[0]
+    >>> path.n_times, path.scores(t).shape, path.common_at(t).shape, path.common_position_at(t)
+    (5, (4,), (4,), 0.0)
+    >>> path.deviation(t).shape, path.position_bias(t).shape, path.attention(t).shape
+    ((8, 4), (8,), (8,))
+    >>> path.active_count(t)[0] == len(path.active_deviations(t)[0]) >= path.attention_count(0.0)
+    True
+    >>> path.personal_scores(who, t).shape, path.entry_times("deviation").shape
+    ((4,), (8,))
+    >>> float(path.first_entry_times().min() / path.times[0])
+    1.0
+    >>> path.save(getfixture("tmp_path") / "path.npz")
+    >>> (Path.load(getfixture("tmp_path") / "path.npz").scores(t) == path.scores(t)).all()
+    np.True_
     """
 
     times: Floats

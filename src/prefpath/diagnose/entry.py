@@ -81,6 +81,14 @@ def calibrated_entry(
     References
     ----------
     Barber, Candes (2015): Controlling the false discovery rate via knockoffs.
+
+    Examples
+    --------
+    >>> from prefpath import PreferenceModel, simulate_crowd
+    >>> crowd = simulate_crowd(3000, 30, 5, activity="even", deviants=0, clickers=3, seed=1)
+    >>> cutoff = calibrated_entry(PreferenceModel(cv=0).fit(crowd.votes), q=0.3, n_copies=2)
+    >>> set(crowd.clickers) <= set(cutoff.who)
+    True
     """
     check_rate(q)
     if kind not in ("position_bias", "deviation"):

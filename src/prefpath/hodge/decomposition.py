@@ -61,6 +61,15 @@ class HodgeDecomposition:
         The flow and its parts: `flow = gradient + local + harmonic`.
     energy : HodgeEnergy
     transform : str
+
+    Examples
+    --------
+    >>> votes = Votes.from_arrays(["u"] * 3, list("abc"), list("bca"), [1, 1, 1])
+    >>> found = hodge_decompose(votes)
+    >>> found.cyclicity, found.n_components, found.pairs.shape
+    (1.0, 1, (3, 2))
+    >>> found.inconsistent_triangles()[0].items
+    ('a', 'b', 'c')
     """
 
     items: Labels

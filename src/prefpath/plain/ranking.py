@@ -47,6 +47,13 @@ class PlainRanking:
     level : float or None
     notes : tuple of str
         What a reader should know, in plain words.
+
+    Examples
+    --------
+    >>> from prefpath import rank, simulate_crowd
+    >>> found = rank(simulate_crowd(400, 8, 3, seed=0).votes)
+    >>> sorted(found.ranks.tolist()), list(found.columns())[:3], len(found.frame())
+    ([1, 2, 3], ['rank', 'item', 'score'], 3)
     """
 
     items: Labels

@@ -29,6 +29,13 @@ class Simulation:
     attention : array of n_annotators, or None
         What differences of the common scores are multiplied by: 1 for most, 0 for who answers at
         random, -1 contrarily.
+
+    Examples
+    --------
+    >>> from prefpath import simulate_crowd
+    >>> crowd = simulate_crowd(400, 20, 4, deviants=2, clickers=1, seed=0)
+    >>> len(crowd.deviants), len(crowd.clickers), crowd.scores.shape
+    (2, 1, (4,))
     """
 
     votes: Votes

@@ -47,7 +47,12 @@ class ItemFeatures:
         return iter((self.items, self.names, self.matrix))
 
     def of(self, items: Labels) -> FloatArray:
-        """Features of some items, in their order; items without features are all named."""
+        """Features of some items, in their order; items without features are all named.
+
+        >>> table = ItemFeatures(np.array(["a", "b"]), ("size",), np.array([[1.0], [2.0]]))
+        >>> table.of(np.array(["b"])).tolist()
+        [[2.0]]
+        """
         row = {label: k for k, label in enumerate(self.items.tolist())}
         missing = [label for label in items.tolist() if label not in row]
         if missing:

@@ -51,6 +51,18 @@ class Votes:
         Where the votes came from and what was left out on the way: kept for reports.
     frame_library : str or None
         The data frame library the votes came in, so that results can go back in it.
+
+    Examples
+    --------
+    >>> votes = Votes.from_arrays(list("uuv"), list("aab"), list("bcc"), [1, 1, 0])
+    >>> votes.n_votes, votes.n_rows, votes.n_annotators, votes.n_items, votes.total_weight
+    (3, 3, 2, 3, 3.0)
+    >>> votes.annotator.tolist(), votes.annotator_weight.tolist()
+    ([0, 0, 1], [2.0, 1.0])
+    >>> votes.item_code("c"), votes.annotator_code("v")
+    (2, 1)
+    >>> votes.without_ties().n_votes, votes.take(votes.left == 0).n_votes
+    (2, 2)
     """
 
     annotators: Labels
@@ -157,7 +169,13 @@ class Votes:
         origin: Mapping[str, Any] | None = None,
         frame_library: str | None = None,
     ) -> Votes:
-        """Votes from codes that are already valid: positions in `annotators` and `items`."""
+        """Votes from codes that are already valid: positions in `annotators` and `items`.
+
+        >>> who, left, right = (np.array(codes, dtype=np.int32) for codes in ([0], [0], [1]))
+        >>> Votes.from_codes(who, left, right, np.ones(1), annotators=np.array(["ann"]),
+        ...                  items=np.array(["x", "y"]))
+        Votes(1 vote in 1 row, 1 annotator, 2 items, 0 ties)
+        """
         coded = sort_and_merge(
             annotator,
             left,
@@ -182,7 +200,12 @@ class Votes:
         origin: Mapping[str, Any] | None = None,
         frame_library: str | None = None,
     ) -> Votes:
-        """Votes from rows that are already sorted and merged."""
+        """Votes from rows that are already sorted and merged.
+
+        >>> votes = Votes.from_arrays(["ann"], ["x"], ["y"], [1])
+        >>> Votes.from_coded(votes, annotators=votes.annotators, items=votes.items)
+        Votes(1 vote in 1 row, 1 annotator, 2 items, 0 ties)
+        """
         return cls(
             annotators=annotators,
             items=items,
