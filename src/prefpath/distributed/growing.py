@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from prefpath.distributed.room_part import UnitVotes
-from prefpath.model.design import Design, Floats, Ints, Places, Target
+from prefpath.model.design import Design, Floats, Ints, Target
 
 
 class Growing:
@@ -105,7 +105,3 @@ class ActiveVotes:
     @property
     def share(self) -> Floats:
         return self._share.values()
-
-
-def as_places(values: NDArray[Any]) -> Places:
-    return values.astype(np.uint32)
