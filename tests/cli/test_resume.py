@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from prefpath.checkpoint import Checkpoint
 from prefpath.cli import app, keeping, main
+from prefpath.cli.app import error_console
 from prefpath.cli.simulate import vote_columns
 from prefpath.export import verify_results
 from prefpath.simulate import simulate_crowd
@@ -55,6 +56,12 @@ def contents(out: Path) -> dict[str, bytes]:
     files = {file.name: file.read_bytes() for file in out.iterdir()}
     manifest = json.loads(files.pop("manifest.json"))
     return files | {"manifest": json.dumps(manifest | {"written": None}).encode()}
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines break nowhere, however long the name of the folder for tests is."""
+    monkeypatch.setattr(error_console, "_width", 10_000)
 
 
 def stopped_fit(monkeypatch, *arguments: str, saves: int = 12) -> None:
@@ -225,7 +232,7 @@ class TestRefusals:
         os.chdir(cwd)
         shown = capfd.readouterr()
         assert stop.value.code in (0, None)
-        assert "damaged" in shown.err and "going on from before it" in shown.err.replace("\n", " ")
+        assert "damaged" in shown.err and "going on from before it" in shown.err
         found, whole = json.loads(shown.out), json.loads(undisturbed[1])
         assert {**found, "votes": None} == {**whole, "votes": None}
 

@@ -72,7 +72,11 @@ def _on_interrupt(handler: Callable[..., NoReturn]) -> None:
 
 
 def _interrupt(*_: object) -> NoReturn:
+    sys.unraisablehook = _say_nothing  # half-made objects of libraries complain when they go
     raise _Interrupted
+
+
+def _say_nothing(_: object) -> None: ...
 
 
 def _leave(*_: object) -> NoReturn:
@@ -81,6 +85,7 @@ def _leave(*_: object) -> NoReturn:
 
 
 def _terminate(*_: object) -> NoReturn:
+    sys.unraisablehook = _say_nothing
     raise _Terminated
 
 
