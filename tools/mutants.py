@@ -90,7 +90,9 @@ def run_tests(copy_of_source: Path, tests: tuple[str, ...], seconds: float) -> b
         "NUMBA_DISABLE_JIT": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    # Words that wrap around are meant to; uncompiled, NumPy warns of it.
+    quiet = ["-W", "ignore:overflow encountered:RuntimeWarning"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *quiet, *tests]
     try:
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, timeout=seconds

@@ -164,6 +164,23 @@ def test_who_reads_only_the_beginning(votes_file: Path) -> None:
     assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_half_an_output_is_no_output(votes_file: Path, tmp_path: Path, unbuffered: str) -> None:
+    """A disk that fills up under standard output takes a part of the text, and no more."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+
+    with (tmp_path / "ranking.json").open("w") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", "prefpath", "rank", str(votes_file), "--json"],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            stdout=output, stderr=subprocess.PIPE, text=True, preexec_fn=limit, timeout=300,
+        )  # fmt: skip
+    assert done.returncode == 74, done.stderr
+    assert "the file is larger than files may be here" in done.stderr.replace("\n", " ")
+
+
 def test_nothing_is_imported_from_the_current_folder(tmp_path: Path) -> None:
     """Who works in a folder with an experiments.py of their own does not want it run."""
     for name in ("experiments", "numpy", "prefpath"):

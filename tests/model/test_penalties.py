@@ -49,6 +49,34 @@ def test_prox_is_zero_exactly_inside_the_dual_ball(penalty, z, threshold):
     assert penalty.prox(z, threshold).any() == (penalty.dual_norm(z) > threshold)
 
 
+def laplacian(weight: np.ndarray) -> np.ndarray:
+    symmetric = weight + weight.T
+    np.fill_diagonal(symmetric, 0.0)
+    return np.diag(symmetric.sum(axis=1)) - symmetric
+
+
+@given(PENALTIES, st.integers(2, 6), st.integers(0, 2**31))
+def test_a_laplacian_moves_the_gradient_no_further_than_its_bounds(penalty, n_items, seed):
+    rng = np.random.default_rng(seed)
+    graph = laplacian(np.triu(rng.exponential(size=(n_items, n_items)), 1))
+    share, heaviest = np.array([np.trace(graph) / 2.0]), np.array([graph.max()])
+    by_range, by_norm = penalty.laplacian_bounds(share, heaviest)
+    for change in rng.normal(size=(20, n_items)):
+        moved = penalty.dual_norm(graph @ change)
+        assert moved <= by_range[0] * np.ptp(change) * (1.0 + 1e-12)
+        assert moved <= by_norm[0] * np.linalg.norm(change) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("penalty", [GroupPenalty(), L1Penalty()])
+def test_one_pair_reaches_the_bounds(penalty):
+    graph, one, change = 3.0 * np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([3.0]), [0.5, -0.5]
+    by_range, by_norm = penalty.laplacian_bounds(one, one)
+    moved = penalty.dual_norm(graph @ np.array(change))
+    assert moved == pytest.approx(by_range[0])
+    assert moved == pytest.approx(by_norm[0] * np.linalg.norm(change))
+    assert penalty.pair_norm(None) == pytest.approx(penalty.dual_norm(np.array([1.0, -1.0])))
+
+
 @given(PENALTIES, VECTORS)
 def test_the_dual_norm_is_the_largest_product_with_what_costs_one(penalty, z):
     """`max <x, z> / value(x)`; every direction stays below, the prox of a large z comes near."""

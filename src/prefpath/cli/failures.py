@@ -56,9 +56,7 @@ def run(program: Callable[[], object]) -> NoReturn:
 
 def _prepare() -> None:
     """No warning shows a line of our source, no character of a label stops the output."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = (_written_whole(stream) for stream in (sys.stdout, sys.stderr))
     if not os.environ.get(_DEBUG):
         warnings.showwarning = say_warning
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the processes we start
@@ -82,6 +80,25 @@ def _say_nothing(_: object) -> None: ...
 def _leave(*_: object) -> NoReturn:
     """Pressed again, or when all is done: what threads still do is not waited for."""
     os._exit(_INTERRUPTED)
+
+
+def _written_whole(stream: TextIO) -> TextIO:
+    """A stream that says when not all could be written.
+
+    Unbuffered (PYTHONUNBUFFERED, usual in containers), Python takes half of a text on a full
+    disk for the whole.
+    """
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.reconfigure(errors="backslashreplace")
+    raw: object = stream.buffer
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    encoding = stream.encoding
+    stream.detach()
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding, errors="backslashreplace", line_buffering=True
+    )
 
 
 def _terminate(*_: object) -> NoReturn:
