@@ -93,6 +93,12 @@ CASES = {
     "middle": Case("10^5 votes of 10^3 on 100", crowd(100_000, 1_000, 100), faster=4),
     "college": Case("WorldCollege", college, faster=4),
     "quarter": Case("250,000 votes of 2,500 on 100", crowd(250_000, 2_500, 100), faster=4),
+    "balanced": Case(
+        "the same, balanced (by default it is not)",
+        crowd(250_000, 2_500, 100),
+        large=True,
+        balance=True,
+    ),
     "real": Case("a real crowd's shape: 84,000 of 3,800 on 12,000", real_shape, faster=8),
     "path": Case(
         "balanced path to 50 t0, 10^5 votes of 10^4",
@@ -163,7 +169,8 @@ def run_case(name: str) -> dict[str, float]:
     if features is not None:
         PreferenceModel(features=features[: small.n_items], n_threads=1).fit(small)
     start = time.process_time()
-    model = PreferenceModel(features=features, n_threads=1).fit(training)
+    balance = True if case.balance else "auto"
+    model = PreferenceModel(features=features, balance=balance, n_threads=1).fit(training)
     spent = time.process_time() - start
     return {"cpu": spent, **_found(model, test)}
 

@@ -153,8 +153,6 @@ class Crowd:
             newcomers = at[len(self.active.who) :]
             light = add_light_cells(light, who, newcomers, self.problem.n_scalars, design, target)
         self.active = Active(np.concatenate((self.active.who, who)), at, light)
-        if not self.is_large:
-            return
         sizes = np.diff(design.cells)[self.active.who]
         # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
         self.active_chunks = sorted(
