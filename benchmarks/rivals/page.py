@@ -109,6 +109,8 @@ def means(records: list[Record]) -> list[Record]:
 
 
 def figure(value: float) -> str:
+    if abs(value) < 1e-9:  # rounding
+        return "0"
     if value >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
