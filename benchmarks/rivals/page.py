@@ -141,6 +141,7 @@ def page(found: Record, name: str) -> str:
     filled = {
         **{key: about[key] for key in ("prefpath", "day", "python", "processors")},
         "name": name,
+        "notes": "".join(f" {sentence}" for sentence in about.get("notes", [])),
         "load": f"{about['load']:.1f}",
         "seconds": f"{about['limits']['seconds']:.0f}",
         "gigabytes": f"{about['limits']['gigabytes']:g}",
