@@ -2,8 +2,8 @@
 
     python tools/messages.py docs/reference/messages.md
 
-Read off the source: each of our errors and each `warnings.warn`. What stands in braces is filled in
-when it is said; a remedy that is computed shows the name of what computes it in braces, too.
+Read off the source: each of our errors and each `warnings.warn`. What stands in ‹› is filled in
+when it is said; a remedy that is computed shows the name of what computes it there, too.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ def _missing(node: ast.Call) -> str:
 
 
 def _words(nodes: list[ast.expr]) -> str:
-    return _word(nodes[0]) if nodes else "{what}"
+    return _word(nodes[0]) if nodes else "‹what›"
 
 
 def _word(node: ast.expr | None) -> str:
-    """A message as it is written; computed parts by their names in braces."""
+    """A message as it is written; computed parts by their names in ‹›."""
     if node is None:
         return ""
     if isinstance(node, ast.Constant):
@@ -81,7 +81,7 @@ def _word(node: ast.expr | None) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _word(node.left) + _word(node.right)
     inside = node.value if isinstance(node, ast.FormattedValue) else node
-    return "{" + _short(inside) + "}"
+    return f"‹{_short(inside)}›"
 
 
 def _short(node: ast.expr) -> str:
@@ -118,7 +118,7 @@ def _place(message: Message) -> str:
 
 def _row(message: Message) -> str:
     cells = [message.what, message.expected, message.remedy]
-    return "| " + " | ".join([*map(_cell, cells), f"`{message.kind}`"]) + " |"
+    return "| " + " | ".join([*map(_cell, cells), message.kind]) + " |"
 
 
 def _cell(text: str) -> str:
@@ -128,7 +128,7 @@ def _cell(text: str) -> str:
 
 _HEAD = """# Every error and warning
 
-Made by `make docs` from the source (`tools/messages.py`), so none is missing. In braces stands what
+Made by `make docs` from the source (`tools/messages.py`), so none is missing. In ‹› stands what
 is filled in when it is said: your labels, your rows, a number. Errors of votes add `where:` with
 row numbers, counted from 1 without the header.
 

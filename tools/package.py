@@ -123,7 +123,7 @@ def oldest(trial: Trial, folder: Path) -> None:
     """The lower bounds of pyproject.toml, and a selection of the tests."""
     python, uv = _environment(folder / "oldest"), folder / "build" / "bin" / "uv"
     install = [uv, "pip", "install", "-q", "--python", python, "--resolution", "lowest-direct"]
-    tests = ["pytest", "pytest-timeout", "hypothesis"]
+    tests = ["pytest>=8", "pytest-timeout>=2.3", "hypothesis>=6.100"]
     if trial.step("oldest versions: install", [*install, f"{ROOT}[all]", *tests], cwd=ROOT) is None:
         return
     shown = trial.step("oldest versions: named", [uv, "pip", "freeze", "--python", python])

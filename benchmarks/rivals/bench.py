@@ -318,19 +318,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the records as JSON, or renew some there")
     given = parser.parse_args()
     plan = (EVERYTHING if given.all else SELECTION)._replace(rivals=tuple(given.rivals))
-    load, start, records = os.getloadavg()[0], time.monotonic(), []
+    load, start = os.getloadavg()[0], time.monotonic()
     makers = {"rank": rank_task, "path": path_task, "find": find_task}
     for name in given.tasks:
         print(name, flush=True)
-        made = scaling(given.all) if name == "scaling" else makers[name](plan)
-        records += list(made)
-    minutes = (time.monotonic() - start) / 60
-    print(f"{len(records)} records in {minutes:.1f} minutes")
-    if given.out:
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        about = {**_about(plan, load), "minutes": minutes}
-        found = {"about": about, "records": _merged(given.out, records)}
-        given.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        records = list(scaling(given.all) if name == "scaling" else makers[name](plan))
+        if given.out:  # after every task: a run that is stopped has not been for nothing
+            _write(given.out, _about(plan, load), records)
+    print(f"{(time.monotonic() - start) / 60:.1f} minutes")
+
+
+def _write(file: Path, about: Record, records: list[Record]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    found = {"about": about, "records": _merged(file, records)}
+    file.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

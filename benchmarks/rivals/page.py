@@ -109,6 +109,8 @@ def means(records: list[Record]) -> list[Record]:
 
 
 def figure(value: float) -> str:
+    if abs(value) < 1e-9:  # rounding
+        return "0"
     if value >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
@@ -139,6 +141,7 @@ def page(found: Record, name: str) -> str:
     filled = {
         **{key: about[key] for key in ("prefpath", "day", "python", "processors")},
         "name": name,
+        "notes": "".join(f" {sentence}" for sentence in about.get("notes", [])),
         "load": f"{about['load']:.1f}",
         "seconds": f"{about['limits']['seconds']:.0f}",
         "gigabytes": f"{about['limits']['gigabytes']:g}",

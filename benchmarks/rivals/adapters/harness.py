@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-WARM_UP = 2_000
+A_FEW, MANY = 2_000, 200_000  # votes of a first run; many where large input has its own kernels
 
 
 class Votes(NamedTuple):
@@ -57,7 +57,7 @@ class Task(NamedTuple):
     work: Callable[[Any], Any]  # timed
     prepare: Callable[[Votes, Path], Any] = _as_given  # the rival's own input
     judge: Callable[[Any, Any], dict[str, Any]] = _as_found  # not timed
-    warm: bool = False  # whether a first run compiles something
+    warm: int = 0  # votes of a first run, where one compiles something
 
 
 def read(folder: Path, prefix: str = "") -> Votes:
@@ -78,7 +78,7 @@ def main(tasks: dict[str, Task]) -> None:
         return
     task, votes = tasks[name], read(folder)
     if task.warm:
-        task.work(task.prepare(votes.first(WARM_UP), folder))
+        task.work(task.prepare(votes.first(task.warm), folder))
     ready = task.prepare(votes, folder)
     _forget_peak()
     before, wall, cpu = _memory("VmRSS"), time.perf_counter(), time.process_time()

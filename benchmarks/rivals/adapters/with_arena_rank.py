@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from arena_rank.models.bradley_terry import BradleyTerry
 from arena_rank.utils.data_utils import PairDataset
-from harness import Task, Votes, main
+from harness import A_FEW, Task, Votes, main
 
 
 def prepare(votes: Votes, _: Path) -> tuple[pd.DataFrame, int]:
@@ -32,4 +32,4 @@ def judge(ready: tuple[pd.DataFrame, int], found: tuple[Any, Any]) -> dict[str, 
 
 
 if __name__ == "__main__":
-    main({"rank": Task(rank, prepare, judge, warm=True)})
+    main({"rank": Task(rank, prepare, judge, warm=A_FEW)})

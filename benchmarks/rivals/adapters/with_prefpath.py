@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from harness import Task, Votes, best_on_path, main, read
+from harness import A_FEW, MANY, Task, Votes, best_on_path, main, read
 
 import prefpath
 from prefpath.predict import Comparisons, path_margins
@@ -86,10 +86,10 @@ def oddness(ready: Ready, found: tuple[prefpath.PreferenceModel, Any]) -> dict[s
 if __name__ == "__main__":
     main(
         {
-            "rank": Task(rank, judge=scores, warm=True),
-            "path": Task(path(), prepare, on_fresh_votes, warm=True),
-            "path-l1": Task(path(penalty="l1"), prepare, on_fresh_votes, warm=True),
-            "path-quadratic": Task(path(loss="linear"), prepare, signs_on_fresh_votes, warm=True),
-            "find": Task(find, prepare, oddness, warm=True),
+            "rank": Task(rank, judge=scores, warm=MANY),
+            "path": Task(path(), prepare, on_fresh_votes, warm=A_FEW),
+            "path-l1": Task(path(penalty="l1"), prepare, on_fresh_votes, warm=A_FEW),
+            "path-quadratic": Task(path(loss="linear"), prepare, signs_on_fresh_votes, warm=A_FEW),
+            "find": Task(find, prepare, oddness, warm=A_FEW),
         }
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from effects_design import EffectsDesign, effects_design
-from harness import Task, Votes, best_on_path, main, read
+from harness import A_FEW, Task, Votes, best_on_path, main, read
 from scipy import sparse
 from skglm.datafits import Logistic
 from skglm.penalties import WeightedL1
@@ -55,4 +55,4 @@ def judge(design: EffectsDesign, betas: sparse.csr_matrix) -> dict[str, Any]:
 
 if __name__ == "__main__":
     tasks = ("path", "find")
-    main({name: Task(l1_path, prepare, judge, warm=True) for name in tasks})
+    main({name: Task(l1_path, prepare, judge, warm=A_FEW) for name in tasks})
