@@ -21,7 +21,7 @@ WARN = "warnings.warn"
 PLACES = {
     "Reading votes and features": ("votes", "frames.py"),
     "Trust, circles and simulated crowds": ("trust", "hodge", "simulate", "datasets", "pairs"),
-    "Fitting": ("model", "solver", "fit.py", "path.py", "selection", "checkpoint"),
+    "Fitting": ("model", "solver", "fit.py", "path.py", "path_files.py", "selection", "checkpoint"),
     "Rankings, intervals and predictions": (
         "inference", "fitted", "leaderboard.py", "predict.py", "comparisons.py", "weak", "plain",
         "estimators.py", "manners.py", "population.py", "fitting.py",
