@@ -21,14 +21,15 @@ WARN = "warnings.warn"
 PLACES = {
     "Reading votes and features": ("votes", "frames.py"),
     "Trust, circles and simulated crowds": ("trust", "hodge", "simulate", "datasets", "pairs"),
-    "Fitting": ("model", "solver", "fit.py", "path.py", "selection", "checkpoint"),
+    "Fitting": ("model", "solver", "fit.py", "path.py", "path_files.py", "selection", "checkpoint"),
     "Rankings, intervals and predictions": (
         "inference", "fitted", "leaderboard.py", "predict.py", "comparisons.py", "weak", "plain",
-        "estimators.py", "manners.py", "population.py",
+        "estimators.py", "manners.py", "population.py", "fitting.py",
     ),
     "Annotators": ("diagnose", "findings", "caveats.py"),
     "Reports, figures and files": ("report", "plots", "export.py", "tables.py", "writing.py"),
     "Other methods and the paper": ("baselines", "compare", "experiments"),
+    "Clusters": ("distributed",),
     "Command line and machine": ("cli", "machine.py", "errors.py"),
 }  # fmt: skip
 ELSEWHERE = "Elsewhere"

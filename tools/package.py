@@ -88,6 +88,8 @@ def as_a_user(trial: Trial, python: Path, wheel: Path, folder: Path) -> None:
     trial.step(f"{label}: --version", [command, "--version"], cwd=empty)
     trial.step(f"{label}: demo", [command, "demo"], cwd=empty)
     trial.step(f"{label}: reproduce --help", [command, "reproduce", "--help"], cwd=empty)
+    plots = f"{wheel}[plots]"  # a table is drawn, too
+    trial.step(f"{label}: the extra plots", [python, "-m", "pip", "install", "-q", plots])
     table = ["reproduce", "table1", "--quick", "--repeats", "1", "--methods", "hodgerank"]
     trial.step(f"{label}: a table of the paper", [command, *table], cwd=empty)
     _starts_quickly(trial, label, python, command)
