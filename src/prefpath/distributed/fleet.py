@@ -99,11 +99,26 @@ class Fleet:
         self._place.clear()
 
     def close(self) -> None:
-        """Let workers forget this fit; one that does not answer forgets it by itself."""
-        try:
-            self.client.run(parts.forget, self.fit, on_error="ignore")
-        except Exception:  # the cluster may be gone: nothing is lost by it
+        """Let workers forget this fit, without waiting: one may be stopped, or all be gone.
+
+        One that does not hear of it forgets by itself after some hours.
+        """
+        from distributed import fire_and_forget
+
+        if self.client.status != "running":
             return
+        for address in self._there:
+            fire_and_forget(self._forget(address))
+
+    def _forget(self, address: str) -> Future:
+        return self.client.submit(
+            parts.forget,
+            self.fit,
+            key=f"prefpath-forget-{self.fit}-{secrets.token_hex(4)}",
+            workers=[address],
+            allow_other_workers=True,
+            pure=False,
+        )
 
     def _try(self, calls: Mapping[int, Any], new: set[int]) -> dict[int, Any]:
         """One task for each worker; answers of those that came back."""

@@ -130,7 +130,7 @@ def check_shared_folder(client: Client, folder: Path) -> None:
     token = folder / f".seen-{secrets.token_hex(8)}"
     token.touch()
     try:
-        seen: dict[str, bool] = client.run(_sees, str(token))
+        seen = _ask_each(client, _sees, str(token))
     finally:
         token.unlink(missing_ok=True)
     blind = [address for address, sees in seen.items() if not sees]
@@ -144,6 +144,27 @@ def check_shared_folder(client: Client, folder: Path) -> None:
         raise SettingError(
             "the cluster has no workers", remedy="start workers: dask worker ADDRESS"
         )
+
+
+def _ask_each(client: Client, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+    """The answer of each worker that answers: one that is stopped must not stop us."""
+    from distributed import wait
+
+    futures = {
+        address: client.submit(
+            function,
+            *args,
+            key=f"prefpath-ask-{secrets.token_hex(8)}",
+            workers=[address],
+            pure=False,
+        )
+        for address in worker_addresses(client)
+    }
+    try:
+        wait(list(futures.values()), timeout=PATIENCE)
+    except TimeoutError:
+        client.cancel([future for future in futures.values() if not future.done()], force=True)
+    return {a: future.result() for a, future in futures.items() if future.status == "finished"}
 
 
 def _sees(token: str) -> bool:

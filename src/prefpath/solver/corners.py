@@ -20,6 +20,8 @@ from prefpath.solver.interpolation import Ends
 
 # A corner within a step counts where it would use up this share of the tolerance.
 _SHARE_OF_TOLERANCE = 0.5
+# How much of its rate damps what a step gets wrong of a scalar.
+_DAMPING = 0.5
 # The error estimate of a corner in a step of x rates: at most .1 x and at most .4 of what moves.
 _SHORT, _LONG = 0.1, 0.4
 
@@ -79,7 +81,7 @@ def _first_corner(
             if slope == 0.0 or abs(z) >= most:
                 continue
             x = step * own
-            if kappa * abs(slope) * step * min(_LONG, _SHORT * x) <= limit * (1.0 + 0.5 * x):
+            if kappa * abs(slope) * step * min(_LONG, _SHORT * x) <= limit * (1.0 + _DAMPING * x):
                 continue
             after = (most - z) / slope if slope > 0.0 else (most + z) / -slope
             if after < first:
@@ -117,7 +119,9 @@ def step_errors(ends: Ends, n_common: int, scalars: Scalars) -> tuple[float, flo
         start = end + threshold.shape[1] - FIRST_SCALAR
         for k in range(end, start):
             error = abs(0.8 * (y0[k] - y1[k]) + 0.4 * h * (f0[k] + f1[k]))
-            personal = max(personal, error / (1.0 + 0.5 * h * _rate(who[index], k - end, scalars)))
+            personal = max(
+                personal, error / (1.0 + _DAMPING * h * _rate(who[index], k - end, scalars))
+            )
     return common, personal
 
 
