@@ -1,4 +1,4 @@
-"""docs/rivals.md and its figures from the JSON of `bench.py`; nothing on the page is typed by hand.
+"""docs/rivals.md and its figures from the JSON of `bench.py`; by hand are only the notes in it.
 
 python benchmarks/rivals/page.py                                  # from results/selection.json
 python benchmarks/rivals/page.py all.json --out docs/rivals.md
