@@ -1,4 +1,4 @@
-"""docs/rivals.md and its figures from the JSON of `bench.py`; nothing on the page is typed by hand.
+"""docs/rivals.md and its figures from the JSON of `bench.py`; by hand are only the notes in it.
 
 python benchmarks/rivals/page.py                                  # from results/selection.json
 python benchmarks/rivals/page.py all.json --out docs/rivals.md
@@ -49,8 +49,11 @@ def behind(what: str, group: list[Record], key: str, factor: float, gap: float) 
     done = [one for one in group if key in one]
     ours = [one for one in done if is_ours(one)]
     rivals = [one for one in done if not is_ours(one)]
-    if not ours or not rivals:
+    if not rivals:
         return None
+    if not ours:
+        failed = [one["failure"] for one in group if is_ours(one) and "failure" in one]
+        return f"| {what} | *{failed[0]}* | | |" if failed else None
     mine, best = min(one[key] for one in ours), min(rivals, key=lambda one: one[key])
     if mine <= best[key] * factor or mine - best[key] <= gap:
         return None

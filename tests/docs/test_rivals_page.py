@@ -43,6 +43,11 @@ def test_a_won_row_and_a_failed_rival_are_not_named(page: ModuleType) -> None:
     assert "*no*" in page.table(records, page._of_rank, page.RANK_COLUMNS)
 
 
+def test_a_failure_of_ours_is_a_lost_row(page: ModuleType) -> None:
+    failed = {"task": "rank", "votes": 1000, "items": 10, "method": "prefpath", "failure": "no"}
+    assert "| *no* |" in page.lost_rows([failed, _ranking("choix", 1.0)])[0]
+
+
 def test_a_failure_is_told_in_the_rivals_own_words(page: ModuleType) -> None:
     run = importlib.import_module("run")
     assert run.own_words("Traceback\n  File x\nValueError: no ties\n") == "ValueError: no ties"
