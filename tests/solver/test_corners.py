@@ -31,7 +31,7 @@ def test_errors_are_the_estimates_of_the_chebyshev_method_and_a_bias_damps_its_o
     rng = np.random.default_rng(0)
     y0, y1, f0, f1 = rng.standard_normal((4, N_COMMON + 3))
     estimate = np.abs(0.8 * (y0 - y1) + 0.4 * 0.5 * (f0 + f1))
-    estimate[-1] /= 1.0 + 0.5 * 0.5 * 6.0
+    estimate[-1] /= 1.0 + 0.25 * 0.5 * 6.0
     found = step_errors(Ends(0.0, 0.5, y0, y1, f0, f1), N_COMMON, scalars_of(6.0))
     np.testing.assert_allclose(found, (estimate[:3].max(), estimate[3:].max()), rtol=1e-14)
 
