@@ -166,7 +166,9 @@ class Path:
         """Scores one annotator gives to every item at time t: `(1 + sigma)` common + deviation."""
         found = np.flatnonzero(self.annotators == annotator)
         if not len(found):
-            raise VoteError(f"there is no annotator {annotator!r} on the path")
+            raise VoteError(
+                f"there is no annotator {annotator!r} on the path", expected="one of `annotators`"
+            )
         own = np.asarray(self.deviation(t)[found[0]].todense()).ravel()
         return (1.0 + self.attention(t)[found[0]]) * self.scores(t) + self._scores_of(own)
 

@@ -59,7 +59,10 @@ def write_table(
               for name, column in columns.items()}  # fmt: skip
     if len({len(column) for column in values.values()}) != 1:
         found = ", ".join(f"{name} {len(column):,}" for name, column in values.items())
-        raise VoteError(f"the columns differ in length: {found or 'there are none'}")
+        raise VoteError(
+            f"the columns differ in length: {found or 'there are none'}",
+            expected="one value of each column in every row",
+        )
     with whole_file(target) as part:
         if suffix in ("csv", "tsv"):
             _write_csv(values, part, "\t" if suffix == "tsv" else ",", for_spreadsheets)

@@ -59,11 +59,15 @@ def read_arrays(file: Path) -> dict[str, NDArray[Any]]:
             arrays = dict(archive)
         expected, number = arrays.pop(_DIGEST), int(arrays.pop(_FORMAT))
     except _DAMAGED as error:
-        raise VoteError(f"{file} is no checkpoint, or damaged: {error}") from error
+        raise VoteError(
+            f"{file} is no checkpoint, or damaged: {error}", remedy="remove it, or make it anew"
+        ) from error
     if number != FORMAT:
         raise VoteError(f"{file} has format {number}", expected=f"format {FORMAT}")
     if not np.array_equal(expected, _digest(arrays)):
-        raise VoteError(f"{file} is damaged: its checksum is another")
+        raise VoteError(
+            f"{file} is damaged: its checksum is another", remedy="remove it, or make it anew"
+        )
     return arrays
 
 

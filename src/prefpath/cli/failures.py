@@ -92,7 +92,8 @@ def _written_whole(stream: TextIO) -> TextIO:
         return stream
     stream.reconfigure(errors="backslashreplace")
     raw: object = stream.buffer
-    if not isinstance(raw, io.RawIOBase):
+    own = stream in (sys.__stdout__, sys.__stderr__)  # another's must not be taken apart
+    if not own or not isinstance(raw, io.RawIOBase):
         return stream
     encoding = stream.encoding
     stream.detach()

@@ -286,7 +286,10 @@ class FlowSolver:
             else:
                 self._step = step * _within(factor, *_AFTER_STEP)
             return
-        raise SettingError("the path cannot be followed: its steps became too short")
+        raise SettingError(
+            "the path cannot be followed: its steps became too short",
+            remedy='lower kappa, or pass solver="lbi"',
+        )
 
     def _longest_step(self) -> float:
         """The longest step that is stable and does not outrun the watch over who waits."""
