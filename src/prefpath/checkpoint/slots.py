@@ -122,7 +122,7 @@ class Slots:
                         return arrays
                     problem = f"{file} does not fit the others"
                 except (VoteError, KeyError) as error:
-                    problem = str(error)
+                    problem = error.what if isinstance(error, VoteError) else str(error)
                 warnings.warn(f"{problem}; going on from before it", VoteWarning, stacklevel=3)
         return None
 

@@ -180,9 +180,14 @@ class Follower:
         return bool(np.isnan(driver.begins)) or driver.last.start < self._times(driver.begins)[-1]
 
     def _accepts_fold(self, state: FlowState) -> bool:
-        """Whether a fold kept has forgotten no costs that the watch has not seen."""
-        recorded = state.recorded
-        return len(recorded["times"]) - len(recorded["costs"]) <= self.watch.n_seen
+        """Whether a fold kept has forgotten no costs that the watch has not seen.
+
+        Nor may it have passed the next decision, which is not made yet.
+        """
+        times, costs = state.recorded["times"], state.recorded["costs"]
+        if len(times) - len(costs) > self.watch.n_seen:
+            return False
+        return not len(times) or len(times) <= len(self._times(float(times[0])))
 
     def _tell(self, progress: Progress | None) -> None:
         """Say how far path and folds are together: folds go on while the path waits for them."""

@@ -120,9 +120,9 @@ def step_errors(ends: Ends, n_common: int, scalars: Scalars) -> tuple[float, flo
         start = end + threshold.shape[1] - FIRST_SCALAR
         for k in range(end, start):
             error = abs(0.8 * (y0[k] - y1[k]) + 0.4 * h * (f0[k] + f1[k]))
-            personal = max(
-                personal, error / (1.0 + _DAMPING * h * _rate(who[index], k - end, scalars))
-            )
+            # An attention multiplies scores that grow: nothing of it is damped.
+            rate = _rate(who[index], 0, scalars) if k == end else 0.0
+            personal = max(personal, error / (1.0 + _DAMPING * h * rate))
     return common, personal
 
 

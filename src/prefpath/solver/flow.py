@@ -39,6 +39,8 @@ Accepts = Callable[[FlowState], bool]
 TOLERANCE = 7e-3
 # A step may lengthen the path by a fifth: bounds on who waits are made for one step ahead.
 _LONGEST_SHARE_OF_T = 0.2
+# With attention by a tenth: what the common scores do in a step multiplies what annotators add.
+_LONGEST_WITH_ATTENTION = 0.1
 # An estimate of the spectral radius costs some five evaluations, a step some ten.
 _STEPS_BETWEEN_ESTIMATES = 20
 # Attempts at one step; it shrinks at each, and long before these run out it is nothing.
@@ -298,7 +300,8 @@ class FlowSolver:
             return min(stable, self.crowd.nobody_enters_before())
         # A minimised common part has no time of its own: only the annotators have.
         relaxation = 0.0 if self.slope.minimiser is not None else 1.0 / self._radius
-        return min(stable, max(_LONGEST_SHARE_OF_T * self.time, relaxation))
+        share = _LONGEST_WITH_ATTENTION if self.problem.attention else _LONGEST_SHARE_OF_T
+        return min(stable, max(share * self.time, relaxation))
 
     def _try(self, step: float, reach: float) -> tuple[StepEnds, float]:
         entering = self.slope.radius_within(self.y, self.f, reach * step)
