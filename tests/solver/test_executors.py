@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -76,10 +77,15 @@ def test_cross_validation_obeys_ctrl_c(n_threads):
             progress=pressed.at_a_knot,
         )  # fmt: skip
     assert pressed.knots_after <= 1  # whoever was at a knot, too
-    workers = [one for one in threading.enumerate() if one.name.startswith("prefpath")]
-    for one in workers:  # one that was just being started is not waited for, but ends
-        one.join(timeout=60)
-    assert not any(one.is_alive() for one in workers)
+    deadline = time.monotonic() + 60
+    while workers_alive() and time.monotonic() < deadline:
+        time.sleep(0.02)  # one that was just being started is not waited for, but ends
+    assert not workers_alive()
+
+
+def workers_alive() -> list[threading.Thread]:
+    named = (one for one in threading.enumerate() if one.name.startswith("prefpath"))
+    return [one for one in named if one.is_alive()]
 
 
 def test_a_long_stretch_of_lbi_obeys_ctrl_c_and_slices_change_nothing(monkeypatch):
