@@ -96,7 +96,7 @@ def test_given_times_are_cross_validated_too(client):
     votes, settings = small_crowd(), {"cv": 2, "t_ratio": 1.5, "n_times": 2, "weak": False}
     here = PreferenceModel(**settings).fit(votes)
     there = PreferenceModel(**settings).fit(votes, client=client)
-    np.testing.assert_allclose(there.cv_.errors, here.cv_.errors, atol=2e-4)
+    np.testing.assert_allclose(there.cv_.errors, here.cv_.errors, rtol=1e-9)
     assert_same_path(there.path_, here.path_, tolerance=1e-10)
 
 
