@@ -63,7 +63,9 @@ def load(name: str, seed: int) -> Data:
         return Data(simulate(seed, **CROWDS[name]).votes, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)
-        votes = read_votes(FOLDER / f"{FILES[name]}.csv")
+        # The movies' votes are of ratings, the winner first: nothing was shown on a side.
+        known = False if name == "movies" else None
+        votes = read_votes(FOLDER / f"{FILES[name]}.csv", position_known=known)
     return Data(votes, _movie_features(votes) if name == "movies" else None)
 
 

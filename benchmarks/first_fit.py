@@ -1,9 +1,12 @@
 """What the first fit ever on a machine costs: nothing compiled yet, then everything.
 
     python benchmarks/first_fit.py             # CPU seconds, cold and warm, and of the import
-    python benchmarks/first_fit.py --kernels   # and which compiled functions took how long
+    python benchmarks/first_fit.py --large     # of a problem that is too large for plain NumPy
+    python benchmarks/first_fit.py --command   # of `prefpath fit` on a file: intervals and verdicts
+    python benchmarks/first_fit.py --kernels   # which compiled functions took how long
 
-Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine.
+Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine. Small
+problems compile nothing (docs/solvers.md).
 """
 
 from __future__ import annotations
@@ -30,8 +33,28 @@ import time, warnings
 start = time.process_time()
 warnings.simplefilter("ignore")
 from prefpath import PreferenceModel, simulate_crowd
-votes = simulate_crowd(1_500, 20, 6, deviants=1, clickers=1, seed=0).votes
+votes = simulate_crowd(SIZE, deviants=1, clickers=1, seed=0).votes
 PreferenceModel(n_threads=1).fit(votes)
+print(time.process_time() - start)
+"""
+
+SIZES = {"small": "1_500, 20, 6", "large": "12_000, 60, 40"}
+
+COMMAND = """
+import sys, time
+from prefpath import simulate_crowd
+from prefpath.cli import app
+import tempfile, os
+folder = tempfile.mkdtemp()
+file = os.path.join(folder, "votes.csv")
+sys.argv = ["prefpath", "simulate", file, "--votes", "1500", "--annotators", "20", "--items", "6"]
+try: app()
+except SystemExit: pass
+start = time.process_time()
+sys.argv = ["prefpath", "fit", file, "--json"]
+try: app()
+except SystemExit: pass
+print()
 print(time.process_time() - start)
 """
 
@@ -69,17 +92,22 @@ def run(code: str, cache: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", action="store_true")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--command", action="store_true")
     asked = parser.parse_args()
+    fit = FIT.replace("SIZE", SIZES["large" if asked.large else "small"])
+    if asked.command:
+        fit = COMMAND
     with tempfile.TemporaryDirectory() as cache:
         run(IMPORT, cache)
         found = {"import": float(run(IMPORT, cache))}
         if asked.kernels:
-            start = FIT.replace(
+            start = fit.replace(
                 "start = time.process_time()\n", "start = time.process_time()" + KERNELS
             )
             print(run(start + TELL, cache))
             return
-        found["cold"], found["warm"] = float(run(FIT, cache)), float(run(FIT, cache))
+        found["cold"], found["warm"] = (float(run(fit, cache).split()[-1]) for _ in range(2))
     met = True
     for what, seconds in found.items():
         limit = LIMITS.get(what)

@@ -3,7 +3,10 @@
     python benchmarks/held_out.py --splits 10
     python benchmarks/held_out.py --sets iqa judges --rivals ridge l1 --splits 3
     python benchmarks/held_out.py --ours 'attention={"attention": true}' --ours 0.1.0
+    python benchmarks/held_out.py --ours default --rivals --json new.json
+    python benchmarks/held_out.py --known new.json rivals.json
 
+The last line prints what earlier runs wrote, method beside method, on the splits all of them had.
 Each split holds 30 % of the votes out at random; every method is tuned on the others alone, by
 cross-validated log-loss. Simulated crowds (20 items with scores N(0, 1), 200 annotators with 50
 votes each) are drawn anew for each split: sparse (a tenth have tastes, N(0, 2^2)), all deviate a
@@ -130,6 +133,36 @@ def show(name: str, results: list[Judged], methods: list[str]) -> None:
               f"{wrong:>8.4f}{seconds:>8.1f}", flush=True)  # fmt: skip
 
 
+def run(given: argparse.Namespace) -> None:
+    """Fit every method on every split; one table for each set."""
+    methods: dict[str, Predict] = {n: ours(s) for n, s in our_settings(given.ours).items()}
+    methods |= {key: rival(key) for key in given.rivals}
+    written: dict[str, list[dict[str, object]]] = {}
+    for name in given.sets:
+        results = []
+        for split in range(given.first_split, given.first_split + given.splits):
+            data = load(name, split)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", VoteWarning)
+                results += [judge(m, predict, data, split) for m, predict in methods.items()]
+            written[name] = [asdict(result) for result in results]
+            if given.json:
+                Path(given.json).write_text(json.dumps(written, indent=1), "utf-8")
+        show(name, results, list(methods))
+
+
+def show_known(files: list[str], sets: list[str]) -> None:
+    """The same tables from what earlier runs wrote."""
+    read = [json.loads(Path(file).read_text("utf-8")) for file in files]
+    for name in sets:
+        results = [Judged(**each) for one in read for each in one.get(name, [])]
+        methods = list(dict.fromkeys(each.method for each in results))
+        splits = [{each.split for each in results if each.method == m} for m in methods]
+        if shared := set.intersection(*splits) if splits else set():
+            kept = {(r.method, r.split): r for r in results if r.split in shared}
+            show(name, [kept[key] for key in sorted(kept)], methods)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=10)
@@ -138,21 +171,12 @@ def main() -> None:
     parser.add_argument("--ours", action="append", default=[], help='NAME or NAME={"argument": 1}')
     parser.add_argument("--rivals", nargs="*", default=list(RIVALS))
     parser.add_argument("--json", help="write every split's figures to this file")
+    parser.add_argument("--known", nargs="+", help="print these files instead of fitting anything")
     given = parser.parse_args()
-    methods: dict[str, Predict] = {n: ours(s) for n, s in our_settings(given.ours).items()}
-    methods |= {key: rival(key) for key in given.rivals}
-    written = {}
-    for name in given.sets:
-        results = []
-        for split in range(given.first_split, given.first_split + given.splits):
-            data = load(name, split)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", VoteWarning)
-                results += [judge(m, predict, data, split) for m, predict in methods.items()]
-        show(name, results, list(methods))
-        written[name] = [asdict(result) for result in results]
-        if given.json:
-            Path(given.json).write_text(json.dumps(written, indent=1), "utf-8")
+    if given.known:
+        show_known(given.known, given.sets)
+    else:
+        run(given)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How far odd annotators move the common scores: RMSE and Kendall's tau against the truth.
 
     python benchmarks/robustness.py --crowds 10
+    python benchmarks/robustness.py --ours default --rivals Bradley-Terry CrowdBT
     python benchmarks/robustness.py --ours 'attention={"attention": true}' --shares 0.3
 
 Crowds: 20 items with scores N(0, 1), 200 annotators with 50 votes each, of whom a share answers
@@ -46,6 +47,14 @@ def rival(key: str) -> Scores:
     return lambda votes: make_baseline(key, criterion="log-loss").fit(votes).scores()
 
 
+RIVALS: dict[str, Scores] = {
+    "Bradley-Terry": plain,
+    "CrowdBT": rival("crowdbt"),
+    "set aside and refit": set_aside,
+    "ridge with slopes": rival("ridge-slopes"),
+}
+
+
 def ours(settings: dict[str, object]) -> Scores:
     def scores(votes: Votes) -> np.ndarray:
         ranking = fit_ours(Data(votes, None), dict(settings)).ranking_columns(interval=None)
@@ -67,16 +76,12 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--shares", nargs="+", type=float, default=[0.05, 0.1, 0.3])
     parser.add_argument("--ours", action="append", default=[], help='NAME or NAME={"argument": 1}')
+    parser.add_argument("--rivals", nargs="*", default=list(RIVALS), choices=RIVALS)
     parser.add_argument("--json", help="write every crowd's figures to this file")
     given = parser.parse_args()
     warnings.simplefilter("ignore", VoteWarning)
-    methods: dict[str, Scores] = {
-        "Bradley-Terry": plain,
-        "CrowdBT": rival("crowdbt"),
-        "set aside and refit": set_aside,
-        "ridge with slopes": rival("ridge-slopes"),
-        **{name: ours(settings) for name, settings in our_settings(given.ours).items()},
-    }
+    methods = {name: RIVALS[name] for name in given.rivals}
+    methods |= {name: ours(settings) for name, settings in our_settings(given.ours).items()}
     written = []
     for kind in given.kinds:
         for share in given.shares:

@@ -163,10 +163,21 @@ def said_of(shape: Shape, crowd: Crowd, seed: int) -> dict[str, list[Any]]:
     return {"verdict": np.asarray(columns["verdict"])[order].astype(str).tolist(), **found}
 
 
-def work(seeds: range, shape_numbers: list[int]) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def work(
+    seeds: range, shape_numbers: list[int], keep: Path | None = None
+) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """What is said of everybody in each crowd; crowds in the file `keep` are not asked again."""
+    lines = keep.read_text(encoding="utf-8").splitlines() if keep and keep.exists() else []
+    known = {(number, seed): said for number, seed, said in map(json.loads, lines)}
     for number in shape_numbers:
         for seed in seeds:
-            yield number, seed, said_of(SHAPES[number], draw(SHAPES[number], seed), seed)
+            said = known.get((number, seed))
+            if said is None:
+                said = said_of(SHAPES[number], draw(SHAPES[number], seed), seed)
+                if keep:
+                    with keep.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps([number, seed, said]) + "\n")
+            yield number, seed, said
 
 
 def said_by(folder: Path, seeds: range, shapes: list[int]) -> list[tuple[int, int, dict[str, Any]]]:
@@ -266,14 +277,13 @@ def tabulate(number: int, found: Any) -> Table:
     return table
 
 
-def show(number: int, seeds: range, beside: Path | None) -> None:
-    """One shape: the matrix of the first and third, a line for every one."""
+def show(number: int, seeds: range, beside: Path | None, keep: Path | None) -> None:
+    """One shape: the matrix, and a line that sums it up."""
     for version in (None, beside) if beside else (None,):
-        found = said_by(version, seeds, [number]) if version else list(work(seeds, [number]))
+        found = said_by(version, seeds, [number]) if version else work(seeds, [number], keep)
         table = tabulate(number, found)
         print(f"\n=== {version or 'this version'}")
-        if number in (0, 2):
-            table.print_matrix()
+        table.print_matrix()
         print(table.summary(), flush=True)
 
 
@@ -284,6 +294,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0, help="of the crowds")
     parser.add_argument("--shapes", help=f"numbers of shapes, of 0 to {len(SHAPES) - 1}")
     parser.add_argument("--beside", type=Path, help="folder of another version's source")
+    parser.add_argument("--keep", type=Path, help="file of crowds: those in it are not asked again")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.work:
@@ -297,7 +308,7 @@ def main() -> None:
     for number in shapes:
         many = 5 if SHAPES[number].annotators < 50 else 1  # small crowds are more of them
         first = asked.first_seed
-        show(number, range(first, first + many * len(seeds)), asked.beside)
+        show(number, range(first, first + many * len(seeds)), asked.beside, asked.keep)
 
 
 if __name__ == "__main__":

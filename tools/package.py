@@ -7,7 +7,7 @@
 2. The wheel in an empty environment: `--version`, `demo`, `reproduce --help`, and a table of the
    paper on simulated votes; `import prefpath` and `--help` within their limits of CPU seconds.
 3. The oldest versions `pyproject.toml` allows (uv, lowest-direct) with a selection of tests.
-4. Every other Python of 3.11 to 3.13 on the path, with the wheel and the demo.
+4. Every other Python of 3.11 to 3.13 on the path or in pyenv, with the wheel and the demo.
 
 Needs PyPI. The exit code is 1 if something fails.
 """
@@ -88,7 +88,11 @@ def as_a_user(trial: Trial, python: Path, wheel: Path, folder: Path) -> None:
     trial.step(f"{label}: --version", [command, "--version"], cwd=empty)
     trial.step(f"{label}: demo", [command, "demo"], cwd=empty)
     trial.step(f"{label}: reproduce --help", [command, "reproduce", "--help"], cwd=empty)
-    plots = f"{wheel}[plots]"  # a table is drawn, too
+    without = subprocess.run([str(command), "reproduce", "figure1"], cwd=empty, text=True,
+                             capture_output=True, **_clean({}))  # fmt: skip
+    if "pip install 'prefpath[plots]'" not in " ".join(without.stderr.split()):
+        trial.fail(f"{label}: a figure without the extra plots says so", without.stderr[-500:])
+    plots = f"{wheel}[plots]"  # for the pictures
     trial.step(f"{label}: the extra plots", [python, "-m", "pip", "install", "-q", plots])
     table = ["reproduce", "table1", "--quick", "--repeats", "1", "--methods", "hodgerank"]
     trial.step(f"{label}: a table of the paper", [command, *table], cwd=empty)
@@ -125,7 +129,8 @@ def oldest(trial: Trial, folder: Path) -> None:
     """The lower bounds of pyproject.toml, and a selection of the tests."""
     python, uv = _environment(folder / "oldest"), folder / "build" / "bin" / "uv"
     install = [uv, "pip", "install", "-q", "--python", python, "--resolution", "lowest-direct"]
-    tests = ["pytest>=8", "pytest-timeout>=2.3", "hypothesis>=6.100"]
+    tests = ["pytest>=8", "pytest-timeout>=2.3", "hypothesis>=6.100", "choix>=0.3.5",
+             "polars>=1.0", "pyarrow>=15"]  # fmt: skip
     if trial.step("oldest versions: install", [*install, f"{ROOT}[all]", *tests], cwd=ROOT) is None:
         return
     shown = trial.step("oldest versions: named", [uv, "pip", "freeze", "--python", python])
@@ -135,6 +140,17 @@ def oldest(trial: Trial, folder: Path) -> None:
         [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-W", "default", *SMOKE],
         cwd=ROOT,
     )
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version that runs: on the path (a shim of pyenv's may not), or pyenv's."""
+    kept = Path.home() / ".pyenv" / "versions"
+    found = [shutil.which(f"python{version}"),
+             *map(str, sorted(kept.glob(f"{version}.*/bin/python{version}")))]  # fmt: skip
+    for program in filter(None, found):
+        if subprocess.run([program, "-c", ""], capture_output=True).returncode == 0:
+            return program
+    return None
 
 
 def _environment(folder: Path) -> Path:
@@ -152,9 +168,9 @@ def main() -> int:
         if wheel is None:
             return 1
         for version in PYTHONS:
-            program = shutil.which(f"python{version}")
+            program = interpreter(version)
             if program is None:
-                print(f"not tried: there is no python{version} on the path", flush=True)
+                print(f"not tried: there is no python{version} here", flush=True)
                 continue
             home = folder / f"user-{version}"
             if trial.step(f"Python {version}: venv", [program, "-m", "venv", home]) is not None:

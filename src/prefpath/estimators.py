@@ -40,8 +40,9 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         As in `fit_path`; with `t_ratio="auto"` and cross-validation, the path goes on until the
         held-out error has clearly stopped improving (the best time lies a factor of four back)
         or everybody is in.
-    attention : bool
-        As in `fit_path`: whether annotators may see the scores more or less sharply.
+    attention : bool or "auto"
+        Whether annotators may see the scores more or less sharply, as in `fit_path`; "auto" tests
+        the votes for that (`find_unequal_attention`) and allows for it where it is there.
     common_position : bool or "auto"
         Whether everybody shares a position effect; "auto" tests the votes for one
         (`find_shared_lean`) and includes it where it is there.
@@ -107,7 +108,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         penalty: str | Penalty | None = None,
         position_bias: bool = True,
         common_position: bool | Literal["auto"] = "auto",
-        attention: bool = False,
+        attention: bool | Literal["auto"] = "auto",
         kappa: float = 20.0,
         balance: bool | Literal["auto"] = "auto",
         group: str | None = None,
@@ -177,11 +178,15 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         if client is None:
             votes = as_votes(X, y, sample_weight, self.group)
             return self._fit(votes, progress, checkpoint)
+        from prefpath.checkpoint import keeping
         from prefpath.distributed.collected import collect, on_cluster
 
         source = X if y is None else as_votes(X, y, sample_weight, self.group)
-        with on_cluster(client, source, group=self.group) as cluster:
-            return self.fit_collected(collect(cluster), progress=progress, checkpoint=checkpoint)
+        with (
+            keeping(checkpoint) as keeper,  # refused, if it must be, before anything is read
+            on_cluster(client, source, group=self.group) as cluster,
+        ):
+            return self.fit_collected(collect(cluster), progress=progress, checkpoint=keeper)
 
     def stop_at(self, t: float) -> PreferenceModel:
         """Stop at another time; everything the model says is then said at that time."""

@@ -161,7 +161,8 @@ def path_columns(path: PreferencePath) -> dict[str, list[Any]]:
     """A path as one long table: what is not zero at each of its times.
 
     A row is a time, a kind ("score" of an item, "deviation" of an annotator for an item or
-    feature, "position bias" of an annotator), whom and what it is about, and the value.
+    feature, "position bias" and "attention" of an annotator), whom and what it is about, and the
+    value.
     """
     rows = [row for t in path.times.tolist() for row in _rows_at(path, t)]
     names = ("t", "kind", "annotator", "item", "value")
@@ -173,7 +174,7 @@ def _rows_at(path: PreferencePath, t: float) -> list[tuple[float, str, Any, Any,
     if path.features is not None:
         about = [f"feature {k + 1}" for k in range(path.common.shape[1])]
     scores = zip(path.items.tolist(), path.scores(t).tolist(), strict=True)
-    own, bias = path.deviation(t).tocoo(), path.position_bias(t)
+    own, bias, attention = path.deviation(t).tocoo(), path.position_bias(t), path.attention(t)
     return [
         *((t, "score", None, item, value) for item, value in scores),
         *(
@@ -183,5 +184,9 @@ def _rows_at(path: PreferencePath, t: float) -> list[tuple[float, str, Any, Any,
         *(
             (t, "position bias", path.annotators[u], None, float(bias[u]))
             for u in np.flatnonzero(bias)
+        ),
+        *(
+            (t, "attention", path.annotators[u], None, float(attention[u]))
+            for u in np.flatnonzero(attention)
         ),
     ]

@@ -36,7 +36,7 @@ class Fitting(Parameters):
     penalty: str | Penalty | None
     position_bias: bool
     common_position: bool | Literal["auto"]
-    attention: bool
+    attention: bool | Literal["auto"]
     kappa: float
     balance: bool | Literal["auto"]
     standardise: bool
@@ -120,10 +120,11 @@ class Fitting(Parameters):
         return result
 
     def _problem(self, votes: Votes, features: ItemFeatures | None, balanced: bool) -> Problem:
+        from prefpath.inference.own_attention import allow_for_attention
         from prefpath.inference.shared_lean import shares_a_lean
         from prefpath.model.problem import Problem
 
-        return Problem.build(
+        problem = Problem.build(
             votes,
             loss=self.loss,
             penalty=self.penalty,
@@ -132,7 +133,8 @@ class Fitting(Parameters):
             common_position=shares_a_lean(
                 self.common_position, votes, position_bias=self.position_bias
             ),
-            attention=self.attention,
             kappa=self.kappa,
             balance=balanced,
         )
+        unequal = allow_for_attention(self.attention, problem, self.common)
+        return problem.with_attention() if unequal else problem

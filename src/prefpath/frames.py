@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
-import narwhals as nw
-
 from prefpath.errors import MissingExtra
 
 Columns = Mapping[str, Any]
@@ -20,10 +18,14 @@ def build_frame(columns: Columns, library: str | None) -> Any:
     chosen = library or next((name for name in _LIBRARIES if find_spec(name)), None)
     if chosen is None:
         raise MissingExtra("pandas, Polars or PyArrow", "frames", "a result as a data frame")
+    import narwhals as nw
+
     backend: Any = chosen
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def library_of(frame: Any) -> str:
     """Name of the library a frame belongs to."""
+    import narwhals as nw
+
     return str(nw.get_native_namespace(nw.from_native(frame, pass_through=False)).__name__)

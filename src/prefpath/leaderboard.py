@@ -53,10 +53,10 @@ def interval_meaning(
 ) -> str:
     """What intervals of the common score are about, in plain words.
 
-    They are made alike for every crowd; only what the common score is called differs: where
-    most follow one ranking it is theirs, where most have a taste of their own it is the middle;
-    and where annotators have too few votes each to find out who differs, but the votes together
-    show that they do (`unseen`), it is the mean of the crowd.
+    Of these annotators it is their mean taste. Of all like them: where most follow one ranking it
+    is theirs, where most have a taste of their own it is the middle; and where annotators differ
+    by more than was found in any of them, or may for all their votes say (`unseen`), it is what
+    the votes of the crowd come to.
 
     Examples
     --------
@@ -67,15 +67,16 @@ def interval_meaning(
         return "Intervals are about one annotator's votes: nothing tells how others would differ."
     if about == "these":
         return (
-            f"Intervals are about these {n_annotators:,} annotators, whose votes might have come "
-            "out otherwise: they do not say what other annotators would prefer."
+            f"Intervals are for the mean taste of these {n_annotators:,} annotators, each counting "
+            "alike, whose votes might have come out otherwise: they do not say what other "
+            "annotators would prefer."
         )
     start = "Intervals include the sampling of annotators: they are for"
     if 2 * n_deviating < n_annotators and unseen:
         return (
-            f"{start} the mean taste of all annotators like these, and not for a ranking most of "
-            "them follow: they differ by more than could be found in any one of them. Differences "
-            "flatten the scores shown, so that an interval may reach further out than its score."
+            f"{start} the mean preference of all annotators like these (how often one of them, "
+            "whoever it is, prefers an item to another), which need not be a ranking most of them "
+            "follow: as far as the votes tell, they differ by more than was found in any one."
         )
     if 2 * n_deviating < n_annotators:
         return f"{start} the ranking most of them follow."

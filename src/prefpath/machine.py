@@ -1,11 +1,12 @@
-"""What the machine lacks, in plain words, and how much memory it has left."""
+"""What the machine lacks, in plain words, how much memory it has left, and what to compile for."""
 
 from __future__ import annotations
 
 import errno
 import mmap
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -14,6 +15,9 @@ from prefpath.errors import MachineError
 # Rows of a matrix from which BLAS's own threads save more than they cost: below, they mostly wait
 # for each other, and a cross-validated ridge takes six times the processor time.
 _BLAS_THREADS_FROM = 1_000
+
+# Up to so many rows a loop is over before it would have been compiled, or even loaded.
+FEW_ROWS = 4_000
 
 _NO_MEMORY, _NO_OUTPUT = 71, 74  # exit codes of sysexits.h: EX_OSERR, EX_IOERR
 _MEMORY_REMEDY = (
@@ -31,6 +35,14 @@ _LACKS = {
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
     errno.ENFILE: ("too many files are open on this machine", "close other programs"),
 }
+
+
+def for_rows(n_rows: int, kernel: Any) -> Any:
+    """A compiled function; for few rows the same as it is written, which gives the same numbers.
+
+    The number of rows alone decides, so that results do not depend on what has been compiled.
+    """
+    return getattr(kernel, "py_func", kernel) if n_rows <= FEW_ROWS else kernel
 
 
 def lacking(error: BaseException, doing: str = "") -> MachineError | None:
@@ -130,7 +142,10 @@ def _size(n_bytes: int) -> str:
 
 def blas_threads_for(n_rows: int) -> AbstractContextManager[object]:
     """Within it, BLAS keeps to one thread unless matrices of `n_rows` rows are worth more."""
-    limits: AbstractContextManager[object] = threadpool_limits(
-        1 if n_rows < _BLAS_THREADS_FROM else None, user_api="blas"
-    )
+    return one_blas_thread() if n_rows < _BLAS_THREADS_FROM else nullcontext()
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Within it, BLAS keeps to one thread."""
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
     return limits

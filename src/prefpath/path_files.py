@@ -12,6 +12,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from prefpath.archives import read_archive
 from prefpath.errors import VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import PENALTIES
@@ -79,8 +80,7 @@ def read_fields(file: FilePath) -> dict[str, Any]:
 
 
 def _unpack(file: FilePath) -> tuple[dict[str, Any], dict[str, Any]]:
-    with file.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
-        arrays = dict(archive)
+    arrays = read_archive(file)
     return json.loads(arrays.pop("meta").tobytes().decode("utf-8")), arrays
 
 

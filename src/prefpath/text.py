@@ -67,6 +67,18 @@ def shortened(value: Any, most: int = _MOST_CHARACTERS) -> str:
     return printable(text) if len(text) <= most else printable(text[:most]) + "..."
 
 
+def abridged(value: Any, most: int = 80) -> str:
+    """A label for a table: cut in its middle where it is very long, as labels differ at their end.
+
+    >>> abridged("https://example.org/images/0017.png", 20)
+    'https://ex...017.png'
+    """
+    text = str(value)
+    return (
+        text if len(text) <= most else f"{text[: most // 2]}...{text[len(text) - most // 2 + 3 :]}"
+    )
+
+
 def quoted(value: Any, most: int = _MOST_CHARACTERS) -> str:
     """A label between quotes, as Python writes it, for a message.
 

@@ -97,7 +97,7 @@ def test_parts_that_predict_nothing_are_not_said_to_predict_best(votes: Votes) -
     held = found.cross_validation
     by_first = replace(held, errors=np.tile(np.arange(held.errors.shape[1]), (3, 1)) + 0.5)
     alone = replace(found, t=first, cross_validation=by_first)
-    assert "No taste or lean of anybody's own predicts better" in held_out(alone)
+    assert "Nothing of anybody's own predicts better" in held_out(alone)
     assert "The path gives" in held_out(found.at(0.9 * found.t))
 
 
@@ -118,7 +118,7 @@ def test_a_shared_lean_is_one_number_wherever_it_is_said() -> None:
 def test_verdicts_are_counted_in_english() -> None:
     headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
     said = summary(SimpleNamespace(headline=headline))
-    assert said == "Verdicts on 34 annotators: follows the crowd 33, leans left 1."
+    assert said == "Verdicts on 34 annotators: follows the crowd 33; leans left 1."
     headline.counts["goes with the crowd"] = 2
     assert "to agree beyond chance" in summary(SimpleNamespace(headline=headline))
 

@@ -175,3 +175,25 @@ def test_first_if_equal_and_one_order_of_0_1_0_warn(found):
     np.testing.assert_array_equal(first.high[order], columns["first_if_equal_high"])
     with pytest.warns(DeprecationWarning, match="measures.one_order"):
         assert not found.one_order.any()
+
+
+def test_the_ranking_of_those_who_follow_is_the_majoritys():
+    """A third share the contrary taste; without them the common ranking is the others'."""
+    rng = np.random.default_rng(5)
+    scores = np.array([1.5, 0.8, 0.0, -0.8, -1.5])
+    who = np.repeat(np.arange(30), 120)
+    left = rng.integers(0, 5, len(who))
+    right = (left + rng.integers(1, 5, len(who))) % 5
+    apart = np.where(who < 9, -0.8, 1.0) * (scores[left] - scores[right])
+    choice = np.where(rng.random(len(who)) < 1 / (1 + np.exp(-apart)), 1, -1)
+    model = PreferenceModel(cv=0, n_times=4, t_ratio=2.0).fit(
+        Votes.from_arrays(who, left, right, choice)
+    )
+    followers = diagnose(model).followers
+    assert 19 <= followers.n_annotators <= 21
+    assert set(followers.annotators.astype(int)) <= set(range(9, 30))
+    assert followers.n_votes == 120 * followers.n_annotators
+    alone = PreferenceModel(cv=0, n_times=4, t_ratio=2.0).fit(followers)
+    low, high = alone.common_scores().about_average().interval(0.95)
+    truth = scores[followers.items.astype(int)]
+    assert np.mean((low <= truth) & (truth <= high)) >= 0.8

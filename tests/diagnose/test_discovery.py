@@ -7,6 +7,7 @@ import pytest
 
 from prefpath import SettingError, VoteError, Votes, simulate_crowd
 from prefpath.diagnose import discover
+from prefpath.diagnose.multiplicity import benjamini_hochberg, simes
 
 
 def test_the_false_discovery_rate_is_at_most_the_target_and_power_is_high():
@@ -131,6 +132,37 @@ def test_a_lean_everybody_shares_is_nobodys():
 
 
 # ---------------------------------------------------------------- bad input
+
+
+def test_who_is_on_any_list_is_one_list_at_the_rate_too():
+    crowd = simulate_crowd(4_000, 100, 10, activity="even", deviants=8, clickers=8, seed=3)
+    found = discover(crowd.votes, q=0.1)
+    stand_out = benjamini_hochberg(simes(found.p_lean, found.p_taste, found.p_attention), 0.1)
+    for kind in ("position_bias", "deviation", "attention"):
+        alone = benjamini_hochberg(found.p(kind), 0.1)
+        np.testing.assert_array_equal(found.named(kind), alone & stand_out)
+    named = found.leaning | found.deviating | found.unlike_in_attention
+    assert 10 <= named.sum() <= 20
+
+
+def test_with_a_shared_lean_who_does_not_look_or_sees_otherwise_does_not_lean():
+    """The winner stands on the left as often as how sharply somebody chooses says."""
+    rng = np.random.default_rng(0)
+    n, n_items, each = 80, 12, 150
+    scores, own = rng.normal(size=n_items), 1.5 * rng.normal(size=(n, n_items))
+    slope = np.where(np.arange(n) < 10, 0.0, 1.0)  # ten do not look
+    other = (np.arange(n) >= 10) & (np.arange(n) < 20)  # the next ten have tastes of their own
+    who = np.repeat(np.arange(n), each)
+    left = rng.integers(0, n_items, len(who))
+    right = (left + rng.integers(1, n_items, len(who))) % n_items
+    apart = slope[who] * (scores[left] - scores[right])
+    apart = np.where(other[who], own[who, left] - own[who, right], apart)
+    leaning = np.where(who == n - 1, 2.5, 0.8)
+    choice = np.where(rng.random(len(who)) < 1 / (1 + np.exp(-apart - leaning)), 1, -1)
+    found = discover(Votes.from_arrays(who, left, right, choice), common_position=True)
+    order = np.argsort(found.annotators.astype(int))
+    assert np.mean(found.p_lean[order][:20] < 0.05) <= 0.1
+    assert found.leaning[order][n - 1] and found.leaning.sum() <= 2
 
 
 @pytest.fixture

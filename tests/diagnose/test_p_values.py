@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, log_ndtr
-from scipy.stats import binom, chi2, false_discovery_control, norm
+from scipy.stats import binom, chi2
 
-from prefpath import SettingError, VoteError, Votes, simulate_crowd
+from prefpath import VoteError, Votes, simulate_crowd
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel
 from prefpath.diagnose.lean import estimate_leans
-from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, soften
 from prefpath.diagnose.pvalues import Draws, lean_p_values, taste_p_values
 
 
@@ -237,49 +236,3 @@ def test_a_lean_alone_is_no_taste():
         ballots, ballots.margin(crowd.scores, own), np.zeros(10), nobody, everybody, Draws(400, 0)
     )
     assert (p <= 0.05).mean() <= 0.08
-
-
-# ---------------------------------------------------------------- many tests at once
-
-
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30), st.floats(0.01, 0.9))
-def test_benjamini_hochberg_is_scipys(p, q):
-    adjusted = false_discovery_control(p)
-    near = np.isclose(adjusted, q, rtol=1e-9)
-    chosen = benjamini_hochberg(np.array(p), q)
-    np.testing.assert_array_equal(chosen[~near], (adjusted <= q)[~near])
-
-
-def test_benjamini_and_hochbergs_own_example():
-    """Their fifteen comparisons (1995, section 4.2): at 0.05 the first four are rejected."""
-    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262,
-         0.5719, 0.6528, 0.7590, 1.0]  # fmt: skip
-    assert benjamini_hochberg(np.array(p), 0.05).tolist() == [True] * 4 + [False] * 11
-    untested = np.concatenate((np.full(10, np.nan), p))  # who has no test does not count as one
-    assert np.flatnonzero(benjamini_hochberg(untested, 0.05)).tolist() == [10, 11, 12, 13]
-
-
-def test_the_empirical_null_undoes_a_shift_and_a_spread():
-    grid = norm.ppf((np.arange(999) + 0.5) / 999)
-    softer, shift, scale = soften(norm.sf(0.7 + 1.8 * grid))
-    assert (shift, scale) == (pytest.approx(0.7, abs=1e-6), pytest.approx(1.8, rel=5e-3))
-    np.testing.assert_allclose(softer, norm.sf(grid * 1.8 / scale), rtol=1e-3)
-    stretched = np.where(grid > 0, 5.0 * grid, 1.2 * grid)  # deviants; the lower half counts
-    assert soften(norm.sf(stretched))[2] == pytest.approx(1.2, rel=5e-3)
-    assert soften(norm.sf(-0.7 + 0.5 * grid))[1:] == (0.0, 1.0)  # never smaller
-    kept = soften(np.array([0.2, np.nan, 0.4]))[0]
-    assert np.isnan(kept).tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize("q", [0.0, 1.0, -0.1, 1.5, np.nan])
-def test_a_rate_lies_between_0_and_1(q):
-    with pytest.raises(SettingError, match="q is"):
-        check_rate(q)
-
-
-@given(st.lists(st.floats(1e-6, 1.0), min_size=3, max_size=40))
-def test_the_empirical_null_only_makes_p_values_larger(p):
-    softer, shift, scale = soften(np.array(p))
-    small = np.array(p) <= 0.5
-    assert (softer[small] >= np.array(p)[small] - 1e-9).all()
-    assert shift >= 0 and scale >= 1

@@ -1,4 +1,4 @@
-"""One small cluster for all tests: workers are threads of this process, and rounds are quick."""
+"""Two small clusters for all tests: of threads, whose rounds are quick, and of processes."""
 
 from __future__ import annotations
 
@@ -14,5 +14,17 @@ def client():
             n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Two worker processes, which a nanny starts again when they die."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client

@@ -15,22 +15,11 @@ from prefpath.distributed import fleet, parts, shard_votes, workers
 from prefpath.distributed.fleet import Fleet
 from prefpath.errors import MachineError
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.xdist_group("cluster")
 
 GRID = {"n_times": 3, "t_ratio": 3.0}
-
-
-@pytest.fixture(scope="module")
-def processes():
-    """Two worker processes, which a nanny starts again when they die."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 class Saboteur:
@@ -134,6 +123,31 @@ def test_a_cluster_without_workers_is_said(monkeypatch):
             lonely.ask(1)
         with pytest.raises(MachineError, match="no workers"):
             workers.run_tasks(client, abs, [(-1,)])
+
+
+class Idle:
+    """A part that has nothing to say."""
+
+    def answer(self, call):
+        return None
+
+
+def test_a_scheduler_that_is_gone_is_said():
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        cluster = distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=False,
+            protocol="tcp",
+            dashboard_address=":0",
+        )
+        with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+            asked = Fleet(client, 2, lambda shard: Idle(), lambda shard: [])
+            asked.ask(1)
+            cluster.close()
+            with pytest.raises(MachineError, match="scheduler"):
+                asked.ask(2)
+            asked.close()
 
 
 class Counting:

@@ -13,6 +13,7 @@ from prefpath.distributed import shard_votes
 from prefpath.distributed.collected import Cluster
 from prefpath.distributed.flow import begin_path
 from prefpath.distributed.paths import cross_validate_on
+from prefpath.distributed.selected import cross_validated_path
 from prefpath.distributed.settings import FoldOf, held_out_weight
 
 distributed = pytest.importorskip("distributed")
@@ -84,6 +85,7 @@ def test_a_cross_validated_model_says_the_same(client):
     settings = {"cv": 2, "weak": False, "n_times": 12}
     here = PreferenceModel(**settings).fit(votes)
     there = PreferenceModel(**settings).fit(votes, client=client)
+    assert there.fitted_.problem.attention == here.fitted_.problem.attention
     assert there.t_ == pytest.approx(here.t_, rel=1e-10)
     np.testing.assert_allclose(there.cv_.errors, here.cv_.errors, rtol=1e-10)
     for table in ("ranking", "annotators"):
@@ -114,6 +116,22 @@ def test_folds_can_be_drawn_in_the_shards(client, tmp_path):
     found = cross_validate_on(cluster, model_with(), folds, np.array([60.0, 90.0]))
     assert found.errors.shape == (3, 2)
     assert 0.2 < found.mean[-1] < np.log(2.0)
+
+
+def test_where_to_stop_is_found_without_collecting_votes(client, tmp_path, monkeypatch):
+    sharded = shard_votes(small_crowd(), client, tmp_path)
+    monkeypatch.setattr(type(sharded), "collect_with_rows", None)
+    path, found = cross_validated_path(sharded, client, cv=3, n_times=8)
+    folds = [FoldOf(3, 0, k) for k in range(3)]
+    times = found.times[[0, -1]]
+    expected = cross_validate_on(Cluster(client, sharded), model_with(), folds, times)
+    # Folds beside a path are followed less closely, and tell the same.
+    np.testing.assert_allclose(found.errors[:, [0, -1]], expected.errors, rtol=2e-3)
+    assert path.times[0] <= found.t_cv <= path.times[-1]
+    with pytest.raises(SettingError, match="weak"):
+        cross_validated_path(sharded, client, weak=True)
+    with pytest.raises(SettingError, match="cv"):
+        cross_validated_path(sharded, client, cv=1)
 
 
 def test_a_new_driver_goes_on_where_the_last_one_stopped(client, tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,10 @@ from cluster_cases import small_crowd
 from prefpath import SettingError, VoteError, Votes, VoteWarning, read_votes
 from prefpath.distributed import ShardedVotes, shard_votes, shuffle
 from prefpath.distributed.labels import hash_labels, pack_labels, unite_labels, unpack_labels
+from prefpath.distributed.pieces import read_blocks
 from prefpath.distributed.workers import check_shared_folder, connect, run_tasks
+from prefpath.errors import MachineError
+from prefpath.tables import write_table
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -84,6 +89,43 @@ def test_a_bad_row_is_named_with_its_file(client, tmp_path):
     assert "banana" in str(error.value) and error.value.rows == (3,)
 
 
+def test_a_full_disk_is_said_and_leaves_nothing_half_done(client, tmp_path, monkeypatch):
+    write_files(tmp_path / "votes", random_rows(0), 3)
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("prefpath.writing.os.fsync", full)
+    with pytest.raises(MachineError, match=r"full|space"):
+        shard_votes(tmp_path / "votes", client, tmp_path / "shards")
+    assert not list((tmp_path / "shards").iterdir())
+
+
+def test_blocks_that_were_damaged_on_the_way_are_refused(tmp_path):
+    votes = small_crowd()
+    index = shuffle.read_part(*_written(votes, tmp_path), {})[0]
+    whole = read_blocks(index, np.arange(shuffle.N_BUCKETS))
+    assert sum(int(block.sizes.sum()) for block in whole) == votes.n_rows
+    file = Path(index.file)
+    spoiled = bytearray(file.read_bytes())
+    spoiled[len(spoiled) // 2] ^= 255
+    file.write_bytes(bytes(spoiled))
+    with pytest.raises(VoteError, match="not as it was written"):
+        read_blocks(index, np.arange(shuffle.N_BUCKETS))
+
+
+def _written(votes, folder):
+    columns = {
+        "annotator": votes.annotators[votes.annotator],
+        "left": votes.items[votes.left],
+        "right": votes.items[votes.right],
+        "choice": votes.choice,
+        "weight": votes.weight,
+    }
+    write_table(columns, folder / "votes.csv")
+    return str(folder / "votes.csv"), str(folder / "blocks")
+
+
 def test_what_workers_warn_of_is_said_here(client, tmp_path):
     rows = random_rows(2)
     rows[4] = ("p1", "item 1", "item 1", "left")
@@ -94,7 +136,7 @@ def test_what_workers_warn_of_is_said_here(client, tmp_path):
 
 
 def test_the_number_of_shards_depends_on_the_votes_alone():
-    assert [shuffle.number_of_shards(n) for n in (0, 10, 8_000_001, 10**9)] == [4, 4, 8, 64]
+    assert [shuffle.number_of_shards(n) for n in (0, 10, 8_000_001, 10**9)] == [4, 4, 8, 512]
 
 
 def test_labels_are_hashed_alike_everywhere():

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from prefpath import PreferenceModel, SettingError, fit_path, simulate_crowd
+from prefpath import MissingExtra, PreferenceModel, SettingError, fit_path, simulate_crowd
+from prefpath.cli import app
 from prefpath.experiments import reproduce, speed_up_figures
 from prefpath.experiments.figure_kit import Figure, Finding, entry_order, fitted
 from prefpath.experiments.figures import FIGURES, figures_of
@@ -117,3 +119,14 @@ def test_speed_up_is_against_one_thread(monkeypatch: pytest.MonkeyPatch) -> None
     assert (timing.seconds > 0).all()
     assert timing.speed_up[0] == 1.0
     assert timing.efficiency[1] == timing.speed_up[1] / 2
+
+
+def test_without_matplotlib_a_figure_is_refused_in_one_line_with_the_remedy(monkeypatch, tmp_path):
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
+    asked = ["reproduce", "table5", "figure1", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, asked)
+    assert isinstance(result.exception, MissingExtra)
+    assert str(result.exception) == (
+        "a figure of the paper needs matplotlib: pip install 'prefpath[plots]'"
+    )
+    assert not (tmp_path / "out").exists()

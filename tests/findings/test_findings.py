@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from prefpath import PreferenceModel, Votes, simulate_crowd
-from prefpath.cli import app
 from prefpath.findings import cautions, find
 from prefpath.findings.boards import boards_of
 
@@ -81,52 +74,18 @@ def test_the_end_of_the_path_is_said() -> None:
     assert list(cautions(by_hand.fitted_.at(by_hand.path_.times[1]))) == []
 
 
-def test_terminal_json_files_and_report_say_the_same(tmp_path: Path) -> None:
-    """Every number that appears twice is one field: read all four of one fit and compare."""
-    crowd = simulate_crowd(3000, 30, 6, deviants=2, clickers=2, labels="readable", seed=1)
-    votes = crowd.votes
-    row = np.repeat(np.arange(votes.n_rows), votes.count)
-    file = tmp_path / "votes.csv"
-    with file.open("w", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(["annotator", "left", "right", "choice"])
-        for k in row:
-            writer.writerow(
-                [
-                    votes.annotators[votes.annotator[k]],
-                    votes.items[votes.left[k]],
-                    votes.items[votes.right[k]],
-                    int(votes.choice[k]),
-                ]
-            )
-    out, page = tmp_path / "out", tmp_path / "page.html"
-    arguments = ["fit", str(file), "--cv", "3", "--out", str(out), "--report", str(page)]
-    runner = CliRunner()
-    shown = runner.invoke(app, arguments, env={"COLUMNS": "200"})
-    machine = runner.invoke(app, ["fit", str(file), "--cv", "3", "--json"])
-    assert shown.exit_code == machine.exit_code == 0, shown.output
-    found = json.loads(machine.stdout)
-    html = page.read_text("utf-8")
-    words = re.sub(r"<[^>]+>", " ", html)
-    board = list(csv.DictReader(io.StringIO((out / "ranking.csv").read_text())))
-    people = list(csv.DictReader(io.StringIO((out / "annotators.csv").read_text())))
-    for k, record in enumerate(found["ranking"]):
-        assert board[k]["item"] == record["item"]
-        assert float(board[k]["score"]) == pytest.approx(record["score"])
-        line = next(one for one in shown.stdout.splitlines() if f" {record['item']} " in one)
-        interval = f"{record['score_low']:.2f} to {record['score_high']:.2f}"
-        assert f"{record['score']:.2f}" in line
-        assert interval in line
-        assert interval.replace("-", "−") in words
-    assert [person["annotator"] for person in people] == [
-        p["annotator"] for p in found["annotators"]
-    ]
-    assert [person["verdict"] for person in people] == [p["verdict"] for p in found["annotators"]]
-    for word, n in found["headline"]["by_verdict"].items():
-        assert n == sum(person["verdict"] == word for person in people)
-        if n:
-            assert f"{word} {n:,}" in shown.stdout.replace("\n", " ")
-    assert f"{found['headline']['n_standing_out']} of 30 annotators" in words
-    assert f"{found['held_out_wrong']:.1%} of held-out votes" in shown.stdout.replace("\n", " ")
-    assert f"{100 * found['held_out_wrong']:.1f}\u202f% of held-out votes" in words
-    assert str(tmp_path) not in html  # no folder of this machine
+def test_nearly_everybody_alone_is_said() -> None:
+    """Votes made from ratings: each person's are in one order of their own."""
+    rng = np.random.default_rng(2)
+    who, left, right = [], [], []
+    for u in range(12):
+        taste = rng.permutation(8)
+        for i, j in zip(*np.triu_indices(8, 1), strict=True):
+            first, second = (i, j) if taste[i] > taste[j] else (j, i)
+            who.append(f"u{u}")
+            left.append(f"film {first}")
+            right.append(f"film {second}")
+    votes = Votes.from_arrays(who, left, right, [1] * len(who), position_known=False)
+    model = PreferenceModel(cv=3, n_times=12, attention=False).fit(votes)
+    assert model.fitted_.active_count[0] >= 11
+    assert any("nearly alone" in sentence for sentence in cautions(model.fitted_))

@@ -10,7 +10,11 @@ import pytest
 from test_sandwich_by_hand import before_anybody_enters, few_busy_annotators
 
 from prefpath import PreferenceModel, SettingError, Votes, simulate_crowd, trust_panel
+from prefpath.inference import common_scores
+from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import gather_evidence
+from prefpath.inference.mean_taste import mean_taste
+from prefpath.inference.ranks import rank_intervals
 from prefpath.inference.words import describe_intervals
 
 
@@ -26,24 +30,47 @@ def judges() -> PreferenceModel:
     return fitted(crowd.votes)
 
 
-def test_covariance_by_votes_is_hc3_by_hand():
+def test_the_mean_taste_is_that_of_a_mixed_model_by_hand():
+    """Linear loss: the posterior mean and covariance of the average of everybody's own scores."""
     votes = few_busy_annotators()
-    model = before_anybody_enters(votes)
-    from prefpath.inference.by_votes import vote_covariance
-    from prefpath.inference.sandwich import cluster_covariance
+    evidence = gather_evidence(before_anybody_enters(votes, loss="linear"), everybody=True)
+    found = mean_taste(evidence, fit_consensus(evidence))
+    plain, n, n_items = by_hand.PlainVotes.of(votes), votes.n_annotators, votes.n_items
+    choice, own = 2.0 * plain.won - 1.0, np.zeros((len(plain.x), n * n_items))
+    for u in range(n):  # everybody's own scores, side by side
+        mine = plain.annotator == u
+        own[mine, u * n_items : (u + 1) * n_items] = plain.x[mine]
+    common = np.tile(np.eye(n_items), (n, 1))
+    apart = np.eye(n * n_items) - common @ common.T / n  # a flat prior of what they share
+    dispersion, average = 1.0, common.T / n
+    centred = np.eye(n_items) - 1.0 / n_items
+    for _ in range(20):
+        inverse = np.linalg.pinv(own.T @ own / dispersion + apart / found.variance, rcond=1e-10)
+        scores = inverse @ own.T @ choice / dispersion
+        dispersion = np.mean((choice - own @ scores) ** 2)
+    expected = centred @ average @ scores
+    np.testing.assert_allclose(found.coefficient, expected, atol=0.02)
+    covariance = centred @ average @ inverse @ average.T @ centred
+    np.testing.assert_allclose(found.covariance, covariance, atol=0.03 * np.max(covariance))
 
-    evidence = gather_evidence(model)
-    found = cluster_covariance(evidence)
-    at = found.consensus.coefficient
-    plain = by_hand.PlainVotes.of(votes)
-    p = 1.0 / (1.0 + np.exp(-plain.x @ at))
-    slope, curvature = p - plain.won, p * (1.0 - p)
-    bread = np.linalg.pinv((plain.x * curvature[:, None]).T @ plain.x, rcond=1e-10)
-    leverage = curvature * np.einsum("rk,kl,rl->r", plain.x, bread, plain.x)
-    pull = plain.x * (slope / (1.0 - leverage))[:, None]
-    expected = bread @ pull.T @ pull @ bread
-    ours = vote_covariance(evidence, at, found.sizes, found.inverse)
-    np.testing.assert_allclose(ours, expected, rtol=1e-3, atol=1e-6)
+
+def test_of_two_judges_who_differ_the_mean_taste_is_half_way_however_busy_one_is():
+    rng = np.random.default_rng(1)
+    own = np.array([[1.5, 0.5, -0.5, -1.5], [-1.0, 1.0, -1.0, 1.0]])
+    who = np.repeat([0, 1], [900, 300])
+    left = rng.integers(0, 4, len(who))
+    right = (left + rng.integers(1, 4, len(who))) % 4
+    chance = 1.0 / (1.0 + np.exp(own[who, right] - own[who, left]))
+    votes = Votes.from_arrays(who, left, right, np.where(rng.random(len(who)) < chance, 1, -1))
+    common = fitted(votes).common_scores().about_average()
+    truth = own.mean(axis=0)[votes.items.astype(int)]
+    assert np.all(np.abs(common.centre - truth) < 2.5 * common.standard_error)
+    assert np.all(common.standard_error < 0.2)
+    low, high = common.interval(0.95)
+    assert np.all((low <= common.score) & (common.score <= high))
+    first, last = rank_intervals(common, 0.95)
+    rank = np.argsort(np.argsort(-common.score)) + 1
+    assert np.all((first <= rank) & (rank <= last))
 
 
 def test_two_judges_are_spoken_of_themselves_and_their_intervals_are_of_use(judges):
@@ -112,7 +139,11 @@ def test_intervals_about_these_hold_their_mean_taste(deviants):
 
 
 def test_a_minority_nobody_can_be_named_of_makes_the_common_score_a_mean():
-    """30 % share another taste, 12 votes each: nobody stands out, the votes together do."""
+    """30 % share another taste, 12 votes each: nobody stands out, the votes together do.
+
+    Where everybody is shown to follow, it is the ranking most follow; where the votes leave it
+    open, that is not claimed.
+    """
     rng = np.random.default_rng(0)
     scores, other = rng.normal(size=6), rng.normal(size=6) * 2.0
     who = np.repeat(np.arange(300), 12)
@@ -122,9 +153,29 @@ def test_a_minority_nobody_can_be_named_of_makes_the_common_score_a_mean():
     rows = np.arange(len(who))
     chance = 1.0 / (1.0 + np.exp(own[rows, right] - own[rows, left]))
     mixed = Votes.from_arrays(who, left, right, np.where(rng.random(len(who)) < chance, 1, -1))
-    assert "the mean taste" in describe_intervals(before_anybody_enters(mixed))
-    alike = simulate_crowd(3_600, 300, 6, activity="even", deviants=0, clickers=0, seed=0).votes
-    assert "most of them follow" in describe_intervals(before_anybody_enters(alike))
+    model = before_anybody_enters(mixed)
+    assert "the mean preference" in describe_intervals(model)
+    common = common_scores(model).about_average()
+    assert common.unseen_tastes
+    margin = own[:, :, None] - own[:, None, :]
+    truth = fitted_to((1.0 / (1.0 + np.exp(-margin))).mean(axis=0))[mixed.items.astype(int)]
+    low, high = common.interval(0.95)
+    assert np.all((low <= truth) & (truth <= high))
+    few, many = (
+        simulate_crowd(n, n // each, 6, activity="even", deviants=0, clickers=0, seed=0).votes
+        for n, each in ((600, 5), (6_000, 60))
+    )
+    assert "the mean preference" in describe_intervals(before_anybody_enters(few))
+    assert "they are for the ranking most" in describe_intervals(before_anybody_enters(many))
+
+
+def fitted_to(chance: np.ndarray) -> np.ndarray:
+    """Bradley-Terry scores that fit the chances of all pairs best."""
+    score = np.zeros(len(chance))
+    for _ in range(2_000):
+        wrong = chance - 1.0 / (1.0 + np.exp(score[None, :] - score[:, None]))
+        score += (wrong - wrong.T).sum(axis=1) / len(chance)
+    return score - score.mean()
 
 
 def test_who_sees_the_scores_otherwise_is_left_out_of_the_intervals():
@@ -140,3 +191,42 @@ def test_who_sees_the_scores_otherwise_is_left_out_of_the_intervals():
     low, high = model.common_scores().about_average().interval(0.95)
     truth = crowd.scores - crowd.scores.mean()
     assert np.mean((low <= truth) & (truth <= high)) >= 0.8
+
+
+def test_where_all_see_otherwise_half_of_the_votes_still_say_how_sure_scores_are():
+    crowd = simulate_crowd(1_200, 12, 4, activity="even", deviants=0, clickers=0, seed=3)
+    model = fitted(crowd.votes, attention=True)
+    late = model.fitted_.at(float(model.path_.times[-1]))
+    attention = np.linspace(0.1, 0.9, 12)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(type(late.path), "attention", lambda self, t: attention)
+        evidence = gather_evidence(late)
+        common = common_scores(late)
+    assert 0.4 <= evidence.problem.weight.sum() / crowd.votes.total_weight <= 0.6
+    used = evidence.problem.weight.reshape(-1) > 0
+    assert (
+        attention[crowd.votes.annotator[used]].max() < attention[crowd.votes.annotator[~used]].min()
+    )
+    assert np.all(common.standard_error > 0.05)
+
+
+def test_the_mean_preference_counts_those_who_were_found_to_deviate():
+    """35 % share another taste and some of them are found: the crowd's mean is of all of them."""
+    rng = np.random.default_rng(3)
+    scores, other = rng.normal(size=6), rng.normal(size=6)
+    own = scores + np.where(np.arange(80)[:, None] < 28, other, 0.0)
+    who = np.repeat(np.arange(80), 50)
+    left = rng.integers(0, 6, len(who))
+    right = (left + rng.integers(1, 6, len(who))) % 6
+    chance = 1.0 / (1.0 + np.exp(own[who, right] - own[who, left]))
+    votes = Votes.from_arrays(who, left, right, np.where(rng.random(len(who)) < chance, 1, -1))
+    model = fitted(votes)
+    times = np.geomspace(model.path_.times[0], model.path_.times[-1], 50)
+    later = (model.fitted_.at(float(t)) for t in times)
+    some_found = next(each for each in later if each.active_count[0] >= 8)
+    assert some_found.active_count[0] < 40
+    common = common_scores(some_found).about_average()
+    assert common.unseen_tastes
+    before = common_scores(before_anybody_enters(votes)).about_average()
+    np.testing.assert_allclose(common.centre, before.centre, atol=0.02)
+    assert np.abs(common.centre - common.score).max() > 0.05

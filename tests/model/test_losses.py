@@ -180,6 +180,21 @@ def test_steepest_bounds_every_slope(loss):
 
 
 @each_loss
+@pytest.mark.parametrize("reach", [0.5, 2.0, 6.0])
+def test_products_with_the_margin_change_no_faster_than_said(loss, reach):
+    """The gradient in an attention is a sum of them; the solver trusts these bounds."""
+    m = np.linspace(-reach, reach, 4_001)
+    slopes = [np.diff(m * loss.gradient(m, np.full_like(m, y))) / np.diff(m) for y in CHOICES]
+    largest = np.abs(slopes).max()
+    assert largest <= loss.steepest_product(reach, 1.0) + 1e-9
+    if isinstance(loss, BradleyTerry) and reach == 6.0:
+        assert loss.steepest_product(reach, 1.0) <= 1.001 * largest
+    if np.isfinite(loss.max_curvature_change):
+        bent = np.abs(np.diff(slopes, axis=1)).max() / (m[1] - m[0])
+        assert bent <= loss.most_curved_product(reach) + 1e-6
+
+
+@each_loss
 def test_pooling_is_exact_where_the_loss_says_so(loss):
     m = np.linspace(-4, 4, 17)
     mixed = 0.3 * loss.gradient(m, np.ones_like(m)) + 0.7 * loss.gradient(m, -np.ones_like(m))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from prefpath import rank, read_votes, simulate_crowd
+from prefpath.cli import app
+from prefpath.plain import plain_csv
 from prefpath.plain.plain_csv import read_plain_csv
 
 
@@ -110,3 +115,37 @@ def test_many_labels_need_a_larger_table(tmp_path) -> None:
     assert found is not None
     assert len(found.items) == 5_001
     assert found.items[found.left[:3]].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("interval", ["0.9", "0"])
+def test_the_command_ranks_a_large_plain_file_as_it_ranks_any(tmp_path, monkeypatch, interval):
+    file = write(tmp_path, rows_of_crowd())
+    arguments = ["rank", str(file), "--interval", interval]
+    monkeypatch.setattr(plain_csv, "_SMALLEST", 10**9)
+    expected = [CliRunner().invoke(app, [*arguments, *more]) for more in ([], ["--json"])]
+    monkeypatch.setattr(plain_csv, "_SMALLEST", 0)
+    monkeypatch.setattr("prefpath.cli.reading.read_votes", None)  # nobody calls it
+    found = [CliRunner().invoke(app, [*arguments, *more]) for more in ([], ["--json"])]
+    assert found[0].stdout == expected[0].stdout
+    ours, theirs = (json.loads(one[1].stdout) for one in (found, expected))
+    assert {**ours, "ranking": None} == {**theirs, "ranking": None}
+    for row, like in zip(ours["ranking"], theirs["ranking"], strict=True):
+        numbers = {name for name, value in like.items() if isinstance(value, float)}
+        assert [row[name] for name in numbers] == pytest.approx([like[name] for name in numbers])
+        assert {**row, **dict.fromkeys(numbers)} == {**like, **dict.fromkeys(numbers)}
+
+
+def test_what_is_said_of_a_large_plain_file_is_what_the_reader_says(tmp_path):
+    file = write(tmp_path, rows_of_crowd())
+    found = read_plain_csv(file, with_annotators=True)
+    said = plain_csv.origin_of_plain_csv(str(file), found)
+    expected = dict(read_votes(file).origin)
+    assert expected.pop("duplicates_merged") > 0
+    assert said == expected
+
+
+def test_the_command_leaves_to_the_reader_what_is_unusual(tmp_path):
+    file = write(tmp_path, [*rows_of_crowd(), "ann,a,b,perhaps"])
+    assert "perhaps" in str(CliRunner().invoke(app, ["rank", str(file)]).exception)
+    asked = CliRunner().invoke(app, ["rank", str(file), "--unknown", "drop", "--json"])
+    assert asked.exit_code == 0

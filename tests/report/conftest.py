@@ -113,7 +113,7 @@ class Visit:
         dialog.dismiss()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def open_report() -> type[Visit]:
     """Opens a report: `open_report(browser, file, **options of Playwright's context)`."""
     return Visit

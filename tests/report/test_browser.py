@@ -73,7 +73,7 @@ def test_hovering_a_path_shows_the_label_as_text(visit):
     tooltip = page.locator(".bk-Tooltip")
     for patience in (20, 200, 2000):  # milliseconds: a busy machine answers the mouse late
         for share in np.linspace(0.15, 0.85, 30):
-            page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + share * box["height"])
+            page.mouse.move(box["x"] + 0.6 * box["width"], box["y"] + share * box["height"])
             page.wait_for_timeout(patience)
             if tooltip.count() and tooltip.first.is_visible():
                 break

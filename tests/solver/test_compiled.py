@@ -1,4 +1,4 @@
-"""A new machine is one whose folder of compiled kernels is empty."""
+"""Who waits for a compiler is told so, once, and nobody else is."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import os
 import subprocess
 import sys
 
-CODE = "from prefpath.solver.compiled import is_compiled; print(is_compiled())"
+CODE = """
+import numpy as np
+from prefpath.solver.compiled import when_compiling
+from prefpath.model.penalties import soft_thresholds
+when_compiling(lambda: print("compiling"))
+soft_thresholds(np.ones(2), np.ones(2))
+soft_thresholds(np.ones(2, dtype=np.float32), np.ones(2))
+print("done")
+"""
 
 
-def test_an_empty_folder_means_that_kernels_are_yet_to_be_compiled(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    said = subprocess.run(
+def said(folder) -> list[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    done = subprocess.run(
         [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
     )
-    assert said.stdout.strip() == "False"
+    return done.stdout.split()
 
 
-def test_once_a_kernel_has_run_it_is_compiled():
-    from prefpath import fit_path, simulate_crowd
-    from prefpath.solver.compiled import is_compiled
-
-    fit_path(simulate_crowd(300, 5, 3, seed=0).votes, n_times=2, t_ratio=2.0)
-    assert is_compiled()
+def test_compiling_is_said_once_and_not_again_where_it_was_kept(tmp_path):
+    assert said(tmp_path) == ["compiling", "done"]
+    assert said(tmp_path) == ["done"]

@@ -7,7 +7,9 @@ import os
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from same_votes import assert_same_votes
 
 from prefpath import VoteError, Votes, read_votes
@@ -118,6 +120,8 @@ def test_row_numbers_count_through_the_parts(tmp_path: Path) -> None:
     "data",
     [
         b"\xef\xbb\xbf" + (HEADER + BODY).encode(),
+        (HEADER + BODY).encode("utf-16"),
+        (HEADER + BODY).encode("utf-32"),
         (HEADER + BODY).replace("\n", "\r\n").encode(),
         (HEADER + BODY).replace("\n", "\r").encode(),
         (HEADER + BODY).rstrip().encode(),
@@ -126,7 +130,18 @@ def test_row_numbers_count_through_the_parts(tmp_path: Path) -> None:
         (HEADER.upper() + BODY).encode(),
         (HEADER.replace(",", " , ") + BODY).encode(),
     ],
-    ids=["BOM", "CRLF", "CR", "no last newline", "blank lines", "quotes", "capitals", "blanks"],
+    ids=[
+        "BOM",
+        "UTF-16",
+        "UTF-32",
+        "CRLF",
+        "CR",
+        "no last newline",
+        "blank lines",
+        "quotes",
+        "capitals",
+        "blanks",
+    ],
 )
 def test_harmless_oddities(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "votes.csv"
@@ -141,11 +156,16 @@ def test_harmless_oddities(tmp_path: Path, data: bytes) -> None:
         (b"\n\n", "is empty"),
         (HEADER.encode(), "there are no votes"),
         (b"annotator,left,right,choice\nann,x\xff,y,1\n", "not UTF-8"),
-        (b"annotator,left,right,choice\nann,x,y\n", "Line: 2"),
-        (b"annotator,left,right,choice\nann,x,y,1,2\n", "Line: 2"),
-        (b'annotator,left,right,choice\nann,"x,y,1\n', "cannot be read"),
+        (b"annotator,left,right,choice\nann,x,y\n", "in line 2: it has 3 fields where .* 4"),
+        (b"annotator,left,right,choice\nann,x,y,1,2\n", "in line 2: it has 5 fields"),
+        (b'annotator,left,right,choice\nann,"x,y,1\n', "in line 2: a quote is opened and never"),
         (b"annotator,left,right,choice,left\nann,x,y,1,z\n", "more than one column 'left'"),
-        (b"\x00\x01\x02\x03", "votes.csv"),
+        (b"annotator,left,left,choice\nann,x,y,1\n", "more than one column 'left'"),
+        (b"\x00\x01\x02\x03", r"votes\.csv is not text, or UTF-16 without its mark"),
+        (HEADER.encode("utf-16-le"), "UTF-16 without its mark"),
+        (gzip.compress(HEADER.encode()), r"compressed by gzip, not CSV\n.*\n.*ends in \.gz"),
+        # A label may hold any words, those of other errors, too.
+        (b"annotator,left,right,choice\nann,New Line Cinema,not utf-8\n", "it has 3 fields"),
     ],
 )
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, says: str) -> None:
@@ -153,6 +173,51 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, says: str) ->
     path.write_bytes(data)
     with pytest.raises(VoteError, match=says):
         read_votes(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '"x"', "[[1, 2], [3, 4]]"])
+def test_json_without_objects(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "votes.json"
+    path.write_text(text)
+    with pytest.raises(VoteError, match="holds no JSON objects"):
+        read_votes(path)
+
+
+@pytest.mark.parametrize("length", [3_000_000, 40_000_000])
+def test_lines_longer_than_a_reader_holds(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(HEADER + f"ann,{'x' * length},y,1\n" + BODY)
+    with pytest.raises(VoteError, match="a line is longer than two million characters"):
+        read_votes(path)
+
+
+@pytest.mark.parametrize("column", ["annotator", "left", "right", "weight"])
+def test_not_a_number_in_parquet_is_missing(tmp_path: Path, column: str) -> None:
+    """Parquet's statistics leave NaN out, and a reader that trusts them finds none."""
+    numbers = {"annotator": [1.0, 2.0, 3.0], "left": [1.0, 2.0, 3.0], "right": [4.0, 5.0, 6.0],
+               "choice": [1.0, -1.0, 1.0], "weight": [1.0, 1.0, 2.0]}  # fmt: skip
+    numbers[column] = [*numbers[column][:2], float("nan")]
+    parquet.write_table(pa.table(numbers), tmp_path / "votes.parquet")
+    with pytest.raises(VoteError, match=r"1 vote has (no|a weight that is missing)") as caught:
+        read_votes(tmp_path / "votes.parquet")
+    assert caught.value.rows == (3,)
+
+
+def test_every_error_of_reading_has_a_remedy(tmp_path: Path) -> None:
+    for name, data in {
+        "cut.csv.gz": gzip.compress((HEADER + BODY * 500).encode())[:60],
+        "plain.csv.gz": (HEADER + BODY).encode(),
+        "junk.csv.zst": b"xxxx",
+        "empty.parquet": b"",
+        "junk.jsonl": b"no json\n",
+        "twice.jsonl": b'{"left":"x","left":"y","right":"z","choice":1}\n',
+        "ends.csv": (HEADER + "ann,x,y,1\rbob,x,y,1\n").encode(),
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(VoteError, match=name.replace(".", r"\.")) as caught:
+            read_votes(tmp_path / name)
+        assert caught.value.expected and caught.value.remedy
+        assert "auto_detect" not in str(caught.value)
 
 
 def test_a_repeated_column_nobody_needs_does_not_matter(tmp_path: Path) -> None:

@@ -73,8 +73,58 @@ def test_types_that_change_late_in_a_column() -> None:
     ids=lambda source: type(source).__name__,
 )
 def test_what_is_no_frame(source: Any) -> None:
-    with pytest.raises(VoteError, match=r"cannot be read from|not votes in any known shape"):
+    with pytest.raises(VoteError, match=r"cannot be read from|have the same name") as caught:
         read_votes(source)
+    assert "allow_series" not in str(caught.value)  # advice for other people
+
+
+def test_a_named_index_is_a_column() -> None:
+    frame = pd.DataFrame(COLUMNS)
+    assert_same_votes(read_votes(frame.set_index("annotator")), EXPECTED)
+    assert_same_votes(read_votes(frame.set_index(["left", "annotator"])), EXPECTED)
+    frame.index.name = "left"  # the column of that name is meant
+    assert_same_votes(read_votes(frame), EXPECTED)
+
+
+@pytest.mark.parametrize(
+    "ages",
+    [
+        pd.cut([25, 31, 64], [20, 30, 70]),
+        pd.interval_range(20, 23),
+        pd.period_range("1990", periods=3, freq="Y"),
+        pd.arrays.SparseArray([25, 0, 64]),
+        [1j, 2j, 3j],
+    ],
+    ids=["bins", "intervals", "periods", "sparse", "complex"],
+)
+def test_columns_of_types_of_pandas_own(ages: Any) -> None:
+    frame = pd.DataFrame({**COLUMNS, "age": ages})
+    assert_same_votes(read_votes(frame), EXPECTED)
+    grouped = read_votes(frame, group="age")
+    assert set(grouped.annotators) <= {str(age) for age in frame["age"]}
+
+
+def test_a_missing_interval_is_no_label() -> None:
+    frame = pd.DataFrame({**COLUMNS, "age": pd.cut([25, 80, 64], [20, 30, 70])})
+    with pytest.raises(VoteError, match="1 vote has no annotator"):
+        read_votes(frame, group="age")
+
+
+def test_addresses_of_objects_are_no_labels() -> None:
+    frame = pl.DataFrame({**COLUMNS, "left": pl.Series([object()] * 3, dtype=pl.Object)})
+    with pytest.raises(VoteError, match="'left' of the frame holds Python objects"):
+        read_votes(frame)
+
+
+def test_polars_types_that_arrow_lacks() -> None:
+    frame = pl.DataFrame(COLUMNS).cast({"choice": pl.Int128})
+    with pytest.raises(VoteError, match="the frame cannot be read"):
+        read_votes(frame)
+
+
+def test_a_frame_without_columns() -> None:
+    with pytest.raises(VoteError, match="no columns"):
+        read_votes(pd.DataFrame())
 
 
 def test_column_names_need_not_be_text() -> None:

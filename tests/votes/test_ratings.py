@@ -114,7 +114,7 @@ def test_ratings_that_are_missing_or_no_numbers() -> None:
     with pytest.warns(VoteWarning, match="1 rows? without a verdict"):
         votes = ratings_to_votes(FRAME.assign(rating=[5, 3, None, 1, 2, 4]))
     assert votes.n_votes == 2
-    with pytest.raises(VoteError, match="unknown choice: 'great'") as caught:
+    with pytest.raises(VoteError, match="a rating that is not a number: 'great'") as caught:
         ratings_to_votes(FRAME.assign(rating=["5", "great", "3", "1", "2", "4"]))
     assert caught.value.rows == (2,)
 

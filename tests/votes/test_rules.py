@@ -58,8 +58,8 @@ def test_unknown_verdicts_are_an_error_with_rows() -> None:
 
 
 def test_unknown_verdicts_are_quoted_as_written() -> None:
-    with pytest.raises(VoteError, match="3 votes have an unknown choice: 'ModelB', 'modelB'") as e:
-        read_votes(frame_of("modelB", "Model_A", " ModelB ", "modelB"))
+    with pytest.raises(VoteError, match="3 votes have an unknown choice: 'ModelC', 'modelC'") as e:
+        read_votes(frame_of("modelC", "Model_A", " ModelC ", "modelC"))
     assert e.value.rows == (1, 3, 4)
 
 

@@ -84,6 +84,31 @@ READ = {
     "columns nobody knows, and a column of confidence": (
         table("user,confidence,model_a,model_b,score_a,winner", WHO, list("1234"), LEFT, RIGHT,
               list("5678"), coded("model_a", "model_b")), "model_a is left"),
+    "Mechanical Turk": (
+        table("HITId,WorkerId,Input.left,Input.right,Answer.choice,Approve", list("1234"), WHO,
+              LEFT, RIGHT, coded("left", "right"), [""] * 4), "Input.left is left"),
+    "Mechanical Turk, images": (
+        table("HITId,WorkerId,Input.image_a,Input.image_b,Answer.preference", list("1234"), WHO,
+              LEFT, RIGHT, coded("imageA", "imageB")), "'imagea' is left"),
+    "All Our Ideas": (
+        table("Vote ID,Session ID,Left Choice ID,Left Choice Text,Right Choice ID,Winner ID",
+              list("1234"), WHO, LEFT, ["long text"] * 4, RIGHT, WINNER),
+        "every Session ID is one annotator"),
+    "chess": (
+        table("judge,White,Black,Result,WhiteElo,BlackElo", WHO, LEFT, RIGHT, coded("1-0", "0-1"),
+              ["2800"] * 4, ["2700"] * 4), "'1-0' is left"),
+    "German": (
+        table("Teilnehmer;links;rechts;Wahl", WHO, LEFT, RIGHT, coded("links", "rechts"),
+              separator=";"), "links is left"),
+    "French": (
+        table("annotateur;gauche;droite;choix", WHO, LEFT, RIGHT, coded("Gauche", "Droite"),
+              separator=";"), "gauche is left"),
+    "a flag of the left side": (
+        table("user,left,right,left_wins", WHO, LEFT, RIGHT, coded("True", "False")),
+        "left_wins says whether left won"),
+    "a flag of the right side": (
+        table("user,img_a,img_b,is_b_better", WHO, LEFT, RIGHT, coded("no", "yes")),
+        "is_b_better says whether img_b won"),
     "quoted names and blank columns": (
         table('"annotator", "left", "right", "choice"', WHO, [f'"{x}"' for x in LEFT], RIGHT,
               coded("1", "-1")), "as shown"),
@@ -106,6 +131,43 @@ OUTCOMES = {
     "chosen and rejected": "user,chosen,rejected",
     "better and worse": "user,better_item,worse_item",
 }
+
+
+def test_models_are_ranked_where_texts_are_chosen(tmp_path: Path) -> None:
+    """RLHF: every chosen text is seen once, the models behind them often."""
+    path = tmp_path / "votes.jsonl"
+    frame = pd.DataFrame({
+        "prompt": ["q"] * 4, "chosen": [[{"role": "assistant", "content": f"{k}"}] for k in "abcd"],
+        "rejected": [[{"role": "assistant", "content": f"{k}"}] for k in "efgh"],
+        "chosen_model": WINNER, "rejected_model": LOSER, "annotator_id": WHO,
+        "chosen_rating": [5.0] * 4, "rejected_rating": [2.0] * 4,
+    })  # fmt: skip
+    frame.to_json(path, orient="records", lines=True)
+    votes = read_votes(path)
+    assert_same_votes(votes, UNKNOWN_POSITION)
+    assert "chosen_model over rejected_model" in votes.origin["read_as"]
+
+
+def test_ratings_under_other_names(tmp_path: Path) -> None:
+    path = tmp_path / "wine.csv"
+    path.write_text("taster,wine,score\nann,x,90\nann,y,80\nbob,x,70\nbob,y,85\n")
+    with pytest.raises(VoteError, match="--dialect ratings --left ITEM --choice 'score'"):
+        read_votes(path)
+    votes = read_votes(path, dialect="ratings", left="wine", choice="score")
+    expected = Votes.from_arrays(["ann", "bob"], ["x", "y"], ["y", "x"], [1, 1],
+                                 position_known=False)  # fmt: skip
+    assert_same_votes(votes, expected)
+    path.write_text("user;item;rating\nann;x;9,5\nann;y;8,5\n")
+    with pytest.raises(VoteError, match="decimal comma") as caught:
+        read_votes(path)
+    assert "left" not in str(caught.value.remedy)
+
+
+def test_records_within_records_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "votes.json"
+    path.write_text('[{"id": 1, "data": {"answer1": "x"}, "annotations": [{"id": 2}]}]')
+    with pytest.raises(VoteError, match="Label Studio: export as CSV"):
+        read_votes(path)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -153,7 +215,13 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
         "--scores home_goals,away_goals", {"scores": ("home_goals", "away_goals")}),
     "two columns that may be the verdict": (
         table("judge,item_a,item_b,result,label", WHO, LEFT, RIGHT, coded("A", "B"), ["q"] * 4),
-        "'result', 'label' may all be the verdict", {"choice": "result"}),
+        "may hold the verdict: 'result', 'label'", {"choice": "result"}),
+    "a verdict beside a label of something else": (
+        table("voter,item1,item2,winner,label", WHO, LEFT, RIGHT, WINNER, ["ok"] * 4),
+        "--choice 'winner' or --choice 'label'", {"choice": "winner"}),
+    "a question as the name": (
+        table("participant,Option A,Option B,Your opinion?", WHO, LEFT, RIGHT, coded("A", "B")),
+        "no column is named like a verdict", {"choice": "Your opinion?"}),
     "time stamps": (
         table("annotator,left,right,choice,who_won", WHO, LEFT, RIGHT,
               ["1700000000", "1700000100", "1700000200", "1700000300"], WINNER),
@@ -173,7 +241,17 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"annotator": "who", "left": "thing", "right": "other", "choice": "who_won"}),
     "no verdict at all": (
         table("annotator,left,right,seconds", WHO, LEFT, RIGHT, list("1234")),
-        "no column is called as the verdict", {}),
+        "no column is named like a verdict", {}),
+    "a column for every annotator": (
+        table("system_a,system_b,Anna,Ben,Carla", LEFT, RIGHT, *[coded("A", "B")] * 3),
+        "pandas.melt", {}),
+    "counts of wins": (
+        table("model_a,model_b,a_wins,b_wins,ties", LEFT, RIGHT, *[list("5312")] * 3),
+        "a_wins and b_wins seem to count votes", {}),
+    "a decimal comma": (
+        table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("0,5", "-1,25"),
+              separator=";"),
+        "decimal comma: write them with a decimal point", {}),
 }  # fmt: skip
 
 

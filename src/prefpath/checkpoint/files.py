@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from prefpath.archives import read_archive
 from prefpath.errors import VoteError
 from prefpath.writing import whole_file
 
@@ -55,8 +56,7 @@ def read_arrays(file: Path) -> dict[str, NDArray[Any]]:
         The file is not there, damaged, or of another format. Nothing in it is ever run.
     """
     try:
-        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
-            arrays = dict(archive)
+        arrays = read_archive(file)
         expected, number = arrays.pop(_DIGEST), int(arrays.pop(_FORMAT))
     except _DAMAGED as error:
         raise VoteError(

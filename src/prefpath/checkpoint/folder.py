@@ -221,6 +221,8 @@ class Checkpoint:
                 f"another fit is using {self.folder}", remedy="choose another folder, or wait"
             ) from error
         self._lock = handle
+        for part in self.folder.glob(".*.part"):  # of a process killed as it wrote
+            part.unlink(missing_ok=True)
 
     @contextmanager
     def _only_said(self) -> Iterator[None]:

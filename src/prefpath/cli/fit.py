@@ -16,6 +16,7 @@ from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.before import check_fit, check_labels, check_memory
 from prefpath.cli.cluster import ClusterFolder, Scheduler
 from prefpath.cli.failures import say_warning
+from prefpath.cli.followers import rank_followers
 from prefpath.cli.keeping import Remembering, checkpoint_for
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
@@ -57,6 +58,14 @@ def fit(
         typer.Option(
             help="Whether all share a position effect (home advantage).",
             show_default="if the votes show one",
+            rich_help_panel=_MODEL,
+        ),
+    ] = None,
+    attention: Annotated[
+        bool | None,
+        typer.Option(
+            help="Whether annotators may see the scores more or less sharply.",
+            show_default="if the votes show it",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -127,6 +136,14 @@ def fit(
         list[str] | None,
         typer.Option(help="Whose own ranking to show, too.", rich_help_panel=_OUTPUT),
     ] = None,
+    followers: Annotated[
+        bool,
+        typer.Option(
+            "--followers",
+            help="Rank the votes of those who follow by themselves, too.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder for tables and path.", rich_help_panel=_OUTPUT)
     ] = None,
@@ -179,6 +196,7 @@ def fit(
         features=features,
         position_bias=position_bias,
         common_position="auto" if common_position is None else common_position,
+        attention="auto" if attention is None else attention,
         balance="auto" if balance is None else balance,
         kappa=kappa,
         cv=cv,
@@ -194,16 +212,18 @@ def fit(
         fit_with_progress(model, source, keeper)
         if t is not None:
             model.stop_at(t)
+        findings = find(
+            model,
+            how,
+            q=q,
+            scale=scale,  # type: ignore[arg-type]
+            anchor=anchor,
+            weak=model.weak_ if report is not None else None,
+        )
         found = Outcome(
-            find(
-                model,
-                how,
-                q=q,
-                scale=scale,  # type: ignore[arg-type]
-                anchor=anchor,
-                weak=model.weak_ if report is not None else None,
-            ),
+            findings,
             {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
+            rank_followers(findings, model) if followers else None,
         )
         # Files first: whatever happens to the terminal, the fit is not lost.
         wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
@@ -283,10 +303,10 @@ def fit_with_progress(
     model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar that shows t and who has popped up; warnings are said in plain words."""
-    from prefpath.solver.compiled import SECONDS_TO_COMPILE, is_compiled
+    from prefpath.solver.compiled import SECONDS_TO_COMPILE, when_compiling
 
-    if not is_compiled():
-        error_console.print(f"compiling once, about {SECONDS_TO_COMPILE} seconds", style="dim")
+    said = f"compiling once, about {SECONDS_TO_COMPILE} seconds"
+    when_compiling(lambda: error_console.print(said, style="dim"))
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)
         warnings.showwarning = _say_once()  # at once: a fit may take hours

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prefpath.cli.followers import FollowersBoard
     from prefpath.findings import Findings
 
 Columns = dict[str, Any]
@@ -15,10 +16,11 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a fit found, and the rankings of those asked for."""
+    """What a fit found, and the rankings asked for beside it."""
 
     findings: Findings
     personal: Mapping[str, Columns]
+    followers: FollowersBoard | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for machines."""
@@ -27,6 +29,7 @@ class Outcome:
         return {
             **self.findings.as_json(),
             "personal": {name: records(columns) for name, columns in self.personal.items()},
+            **({} if self.followers is None else {"followers": self.followers.as_json()}),
             "votes": dict(self.findings.fitted.votes.origin),
         }
 
@@ -42,6 +45,8 @@ class Outcome:
             "path": path_columns(fitted.path),
             **own,
         }
+        if self.followers is not None and self.followers.ranking:
+            tables["followers"] = self.followers.ranking
         found = fitted.cross_validation
         if found is not None:
             errors = {f"fold {k + 1}": row for k, row in enumerate(found.errors)}

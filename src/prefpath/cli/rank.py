@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prefpath.cli.app import app, console, print_json, table
+from prefpath.cli.app import app, console, error_console, print_json, table
 from prefpath.cli.show import between, more
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.votes import Votes
+from prefpath.text import abridged
+from prefpath.votes.origin import summarise_origin
 
 if TYPE_CHECKING:
     from prefpath.plain import PlainRanking
+    from prefpath.plain.arrays import CodedComparisons
+
+
+def _without_the_reader(source: str, given: Mapping[str, Any]) -> CodedComparisons | None:
+    """The comparisons of a large plain file; None where `read_votes` should look at it."""
+    from prefpath.plain.plain_csv import origin_of_plain_csv, read_plain_csv
+    from prefpath.plain.scoring import FITTED
+
+    if given["method"] not in FITTED:
+        return None
+    found = read_plain_csv(source, with_annotators=bool(given["interval"]))
+    origin = None if found is None else origin_of_plain_csv(source, found)
+    if origin is None:
+        return None
+    if not given["json"]:
+        error_console.print(summarise_origin(origin), markup=False, highlight=False)
+    return found
 
 
 @app.command()
-@takes_votes
+@takes_votes(shortcut=_without_the_reader)
 def rank(
-    votes: Votes,
+    votes: Any,  # Votes, or the comparisons of a large plain file
     *,
     method: Annotated[
         str, typer.Option(help="bradley-terry, thurstone-mosteller, linear, or a baseline's name.")
@@ -80,7 +99,7 @@ def _show(found: PlainRanking, top: int) -> None:
 
 def _cells(row: dict[str, Any]) -> list[Any]:
     cells = [row["component"]] if "component" in row else []
-    cells += [row["rank"], row["item"], f"{row['score']:.3f}"]
+    cells += [row["rank"], abridged(row["item"]), f"{row['score']:.3f}"]
     if "score_low" in row:
         known = between(row["score_low"], row["score_high"], "{:.3f}".format)
         cells.append(known if row["bounded"] else "not bounded")

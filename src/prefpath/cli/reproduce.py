@@ -48,6 +48,8 @@ def reproduce(
     wanted = _expand(what)
     from prefpath.experiments import reproduce as experiments
 
+    if any(name.startswith("figure") for name in wanted):
+        experiments.check_figures_can_be_drawn()
     out.mkdir(parents=True, exist_ok=True)
     with progress_bar() as report:
         options = experiments.Options(

@@ -10,9 +10,10 @@ from rich.console import Console
 
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
-from prefpath.text import counted
+from prefpath.text import abridged, counted
 
 if TYPE_CHECKING:
+    from prefpath.cli.followers import FollowersBoard
     from prefpath.findings import Findings
     from prefpath.fitted import Fitted
 
@@ -25,17 +26,20 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
     warned = [*findings.cautions, *([separate_groups(findings)] if findings.boards[1:] else [])]
     for sentence in warned:
         console.print(sentence, style="yellow", markup=False, highlight=False)
-    console.print(leaderboard(findings, top=top))
+    console.print(leaderboard(findings, findings.ranking, top=top))
     more(console, len(findings.ranking["item"]), top, "item")
     meanings = (
         findings.meaning_of_intervals,
         findings.meaning_of_position,
+        findings.meaning_of_attention,
         findings.meaning_of_scores,
     )
     for meaning in (*meanings, held_out(findings.fitted)):
         if meaning:
             console.print(meaning, markup=False, highlight=False)
     show_annotators(console, findings, top)
+    if found.followers is not None:
+        show_followers(console, findings, found.followers, top)
     for name, columns in found.personal.items():
         personal(console, name, columns, top=top, shrunk=_differ(columns, findings.ranking))
 
@@ -100,9 +104,22 @@ def rows_with(people: Columns, words: Sequence[str]) -> list[int]:
     return [k for k, verdict in enumerate(people["verdict"]) if verdict in words]
 
 
-def leaderboard(findings: Findings, *, top: int) -> Any:
-    """The leaderboard with intervals."""
-    ranking = findings.ranking
+def show_followers(console: Console, findings: Findings, of: FollowersBoard, top: int) -> None:
+    """The leaderboard of those who follow, and whose it is."""
+    console.print()
+    if of.ranking:
+        title = "Leaderboard of those who follow"
+        console.print(leaderboard(findings, of.ranking, top=top, title=title))
+        more(console, len(of.ranking["item"]), top, "item")
+    for sentence in (of.meaning, of.intervals):
+        if sentence:
+            console.print(sentence, markup=False, highlight=False)
+
+
+def leaderboard(
+    findings: Findings, ranking: Columns, *, top: int, title: str = "Leaderboard"
+) -> Any:
+    """A leaderboard with intervals."""
     number = _number_format(findings.scale)
     grouped = "component" in ranking
     level = f"{findings.intervals.level:.0%}".replace("%", " %")
@@ -124,14 +141,14 @@ def leaderboard(findings: Findings, *, top: int) -> Any:
                 *([row["component"]] if grouped else []),
                 row["rank"],
                 between(row.get("rank_low"), row.get("rank_high"), str),
-                row["item"],
+                abridged(row["item"]),
                 number(row["score"]),
                 _score_interval(row, number),
                 f"{row['votes']:,.0f}",
                 "" if row["win_rate"] is None else f"{row['win_rate']:.0%}",
             ]
         )
-    return table("Leaderboard", columns, rows)
+    return table(title, columns, rows)
 
 
 def held_out(fitted: Fitted) -> str:
@@ -155,13 +172,16 @@ def _personal_parts(fitted: Fitted, *, better: bool) -> str:
     if n == 1 or not fitted.votes.choice.any():
         return ""
     deviating, leaning = fitted.active_count
-    parts = (
-        f"{deviating:,} of {counted(n, 'annotator')} a taste of their own and {leaning:,} a lean"
-    )
+    parts = f"{deviating:,} of {counted(n, 'annotator')} a taste of their own"
+    if fitted.problem.attention:
+        seeing = fitted.path.attention_count(fitted.t)
+        parts += f", {leaning:,} a lean and {seeing:,} an attention of their own"
+    else:
+        parts += f" and {leaning:,} a lean"
     if fitted.chosen_by_hand:
         return f"The path gives {parts} there; who stands out beyond chance follows."
     if not better:
-        return "No taste or lean of anybody's own predicts better; who stands out follows."
+        return "Nothing of anybody's own predicts better; who stands out follows."
     return f"What predicts best gives {parts}; who stands out beyond chance follows."
 
 
@@ -178,7 +198,7 @@ def who_leans(people: Columns, rows: Sequence[int], shared: float | None = None)
     ]
     cells = [
         [
-            people["annotator"][k],
+            abridged(people["annotator"][k]),
             people["verdict"][k],
             f"{people['left'][k]:,.0f}",
             f"{people['right'][k]:,.0f}",
@@ -206,12 +226,12 @@ def who_differs(people: Columns, rows: Sequence[int]) -> Any:
     ]
     cells = [
         [
-            people["annotator"][k],
+            abridged(people["annotator"][k]),
             people["verdict"][k],
             f"{people['votes'][k]:,.0f}",
             _percent(people["agreement"][k]),
-            people["most_up"][k] or "",
-            people["most_down"][k] or "",
+            abridged(people["most_up"][k] or ""),
+            abridged(people["most_down"][k] or ""),
         ]
         for k in rows
     ]
@@ -255,7 +275,7 @@ def summary(findings: Findings) -> str:
 
     found = findings.headline
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
-    listed = ", ".join(f"{word} {n:,}" for word, n in counts if n)
+    listed = "; ".join(f"{word} {n:,}" for word, n in counts if n)  # a verdict may have a comma
     told = f"Verdicts on {counted(found.n_annotators, 'annotator')}: {listed}."
     if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
         told += (
@@ -276,7 +296,8 @@ def between(low: Any, high: Any, write: Callable[[Any], str]) -> str:
     """An interval; empty where there is none."""
     if low is None or high is None:
         return ""
-    return write(low) if low == high else f"{write(low)} to {write(high)}"
+    first, last = write(low), write(high)
+    return first if first == last else f"{first} to {last}"
 
 
 def _score_interval(row: dict[str, Any], number: Callable[[float], str]) -> str:
@@ -286,7 +307,9 @@ def _score_interval(row: dict[str, Any], number: Callable[[float], str]) -> str:
 
 
 def _number_format(scale: str) -> Callable[[float], str]:
-    return {"elo": "{:.0f}".format, "probability": "{:.1%}".format}.get(scale, "{:.2f}".format)
+    if scale == "natural":
+        return lambda score: f"{round(score, 2) + 0.0:.2f}"  # never -0.00
+    return "{:.0f}".format if scale == "elo" else "{:.1%}".format
 
 
 def _chance(value: float | None) -> str:
@@ -309,4 +332,4 @@ def _percent(value: float | None) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.2f}" if isinstance(value, float | np.floating) else str(value)
+    return f"{value:.2f}" if isinstance(value, float | np.floating) else abridged(value)

@@ -42,15 +42,18 @@ def takes_votes(
     command: Callable[..., None] | None = None,
     *,
     check: Callable[[Mapping[str, Any]], None] | None = None,
+    shortcut: Callable[[str, Mapping[str, Any]], Any] | None = None,
 ) -> Callable[..., Any]:
     """Give a command `f(votes: Votes, ..., seed, json)` all options of reading votes.
 
     Typer builds the command line from a signature; this one lists the reading options after
     the command's own, reads the votes and hands them over as the first argument. `check` gets
     the command's own options before anything is read: what can be refused is refused first.
+    Where no reading option is given, `shortcut` gets the source and the command's own options, and
+    may return what the command takes instead of votes, or None.
     """
     if command is None:
-        return partial(takes_votes, check=check)
+        return partial(takes_votes, check=check, shortcut=shortcut)
     own = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
 
@@ -66,6 +69,11 @@ def takes_votes(
                 command(collected, **given)
             return
         quiet = bool(given.get("json", False))
+        if shortcut is not None and options == _DEFAULTS:
+            found = shortcut(votes, given)
+            if found is not None:
+                command(found, **given)
+                return
         read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
         command(read, **given)
 
@@ -89,3 +97,6 @@ def takes_votes(
 
 def _value(option: Any) -> Any:
     return option.value if isinstance(option, Enum) else option
+
+
+_DEFAULTS = {name: _value(default) for name, (_, default) in _OPTIONS.items()}

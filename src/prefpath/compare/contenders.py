@@ -17,6 +17,8 @@ from prefpath.model.losses import as_loss
 from prefpath.selection.folds import Fold
 from prefpath.votes import Votes
 
+_PAPER = {"weak": False, "attention": False}
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -108,9 +110,9 @@ class MultiLevel:
             features=features,
             cv_over=task.over,
             random_state=task.random_state,
-            # Rivals are tuned by what all are judged by: so are we. The paper's model has no
-            # weak effects.
-            **{"n_threads": 1, "criterion": "mismatch", "weak": False, **self.settings},
+            # Rivals are tuned by what all are judged by: so are we. The paper's model has
+            # neither weak effects nor attention.
+            **{**_PAPER, "n_threads": 1, "criterion": "mismatch", **self.settings},
         )
         with warnings.catch_warnings():
             # What cannot be known is said once, by whoever compares, and not once a split.

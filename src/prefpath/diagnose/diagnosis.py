@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, get_args
 
@@ -20,7 +20,7 @@ from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.reasons import CrowdFacts
 from prefpath.diagnose.table import table_columns
 from prefpath.diagnose.tastes import agreement_with, describe_tastes
-from prefpath.diagnose.verdicts import VERDICTS, Measures, choose_words
+from prefpath.diagnose.verdicts import RANKING_OTHERWISE, VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference.board import shared_position_effect
@@ -78,6 +78,18 @@ class Diagnosis(AnnotatorFacts):
             )
         wanted = np.isin(self.words, [VERDICTS.index(word) for word in words])
         return self.votes.annotators[self.order[wanted[self.order]]]
+
+    @property
+    def followers(self) -> Votes:
+        """The votes of those whose choices are not shown to be unlike the common ranking.
+
+        Fitted by themselves they give the ranking of those who follow, with its intervals. Who
+        leans or sees sharper stays: they rank the items alike.
+        """
+        stays = ~np.isin(self.words, [VERDICTS.index(word) for word in RANKING_OTHERWISE])
+        votes = self.votes.take(stays[self.votes.annotator])
+        offsets = np.append(votes.offsets[:-1][stays], votes.offsets[-1])
+        return replace(votes, annotators=votes.annotators[stays], offsets=offsets)
 
     def of(self, annotator: Any) -> dict[str, Any]:
         """Everything about one annotator."""

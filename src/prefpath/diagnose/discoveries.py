@@ -29,7 +29,8 @@ class Discoveries:
         P-values of no lean, of no taste of one's own, of seeing as sharply as the crowd; not a
         number where too few votes allow no test.
     leaning, deviating, unlike_in_attention : array of bool (n_annotators,)
-        Named by Benjamini and Hochberg's rule, each list at rate `q`.
+        Named by Benjamini and Hochberg's rule, each list at rate `q` and all who are on any of
+        them at rate `q` too.
     attention : Attention
         Slope of each annotator's choices on the common scores, with interval.
     consensus : Consensus

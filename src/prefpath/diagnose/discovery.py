@@ -12,7 +12,7 @@ from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.discoveries import Discoveries, Null
 from prefpath.diagnose.lean import estimate_leans
-from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, soften
+from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, simes, soften
 from prefpath.diagnose.pvalues import Draws, lean_p_values, taste_p_values
 from prefpath.diagnose.without_own import CommonMargins, margins_without_own
 from prefpath.errors import SettingError, VoteError
@@ -30,6 +30,8 @@ _LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else 
 _FEWEST_FOR_EMPIRICAL = 50
 # Whoever may lean has the lean estimated beside the slope; a lean that is not there costs power.
 _MAY_LEAN = 0.1
+_MAY_SEE_OTHERWISE = 0.05  # a lean of theirs is not measured by what the common scores expect
+_STEPS_OF_A_LEAN = 5
 _BARELY_ATTENDS = 0.5  # slope below which someone named pulls the scores more than they inform
 
 
@@ -54,7 +56,8 @@ def discover(
     score in their deviation, with their lean profiled out, against choices drawn again from
     the common model for their own comparisons. Attention: the slope on the common score
     differences, fitted without their own votes, against all outcomes of their comparisons. Each
-    list is cut by Benjamini and Hochberg at rate `q`. Those named are taken out of the common
+    list is cut by Benjamini and Hochberg at rate `q`, and so is that of who stands out in any
+    (Simes' p-value of the tests together). Those named are taken out of the common
     scores and everybody is tested again until the lists settle.
 
     Parameters
@@ -63,7 +66,7 @@ def discover(
         As in `fit_path`. Without `position_bias` nobody is tested for a lean; with
         `common_position` a lean is one beyond that of everybody.
     q : float
-        Target false-discovery rate of each list.
+        Target false-discovery rate of each list, and of all lists together.
     null : {"model", "empirical"}
         Whom to call ordinary: who follows the common model exactly, or who deviates from it no
         more than the bulk of annotators does (needs 50 annotators; for crowds in which
@@ -136,7 +139,10 @@ def discover_in(
     for name, p in found.p.items():
         softer, shift[name], scale[name] = soften(p)
         judged[name] = softer if how.null == "empirical" else p
-        named[name] = benjamini_hochberg(judged[name], how.q)
+    # Who is on any list is one list too, and its rate is the one a reader sees.
+    stands_out = benjamini_hochberg(simes(*judged.values()), how.q)
+    for name, p in judged.items():
+        named[name] = stands_out & benjamini_hochberg(p, how.q)
     return Discoveries(
         annotators=ballots.votes.annotators,
         p_lean=judged["lean"],
@@ -233,13 +239,9 @@ def _test(
     """P-values of lean, taste and attention against a common model."""
     consensus = common.consensus
     plain = ballots.margin(consensus.scores)
-    p_lean = lean_p_values(
-        ballots,
-        _margin_beside_lean(ballots, common, plain, tested),
-        tested.lean,
-        draws.n_threads,
-        shared=consensus.position,
-    )
+    shared, threads = consensus.position, draws.n_threads
+    together = ballots.add_lean(plain, shared)
+    p_lean = lean_p_values(ballots, together, tested.lean, threads, shared=shared)
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.add_lean(plain, own)
     p_taste = taste_p_values(
@@ -254,27 +256,31 @@ def _test(
         interval=interval,
         n_threads=draws.n_threads,
     )
+    if shared:
+        otherwise = np.fmin(p_taste, attention.p) <= _MAY_SEE_OTHERWISE
+        asked = tested.lean & otherwise
+        any_taste = _lean_p_value_of_any_taste(ballots, shared, asked, threads)
+        p_lean = np.where(asked, np.fmax(p_lean, any_taste), p_lean)
     p = {"lean": p_lean, "taste": p_taste, "attention": attention.p}
     return _Found(p, attention)
 
 
-def _margin_beside_lean(
-    ballots: Ballots, common: _Common, plain: Floats, tested: _Tested
+def _lean_p_value_of_any_taste(
+    ballots: Ballots, shared: float, asked: BoolArray, n_threads: int | None
 ) -> Floats:
-    """Margins with the lean that everybody shares, and the slope of those who see sharper.
+    """P-value of no lean beyond the shared one for those who need not follow the common scores.
 
-    A shared lean shows less in the votes of someone who sees sharply: at slope 1 they would seem
-    to lean the other way.
+    A shared lean shows less in the votes of someone who tells items sharply apart, and more in
+    those of someone who does not look at them: whatever the taste, the left is chosen at least in
+    half of the votes and at most as often as of two equal items. The largest p-value counts.
     """
-    shared = common.consensus.position
-    if not shared:
-        return plain
-    attention = measure_attention(
-        ballots, common.margins, tested.lean, own_lean=tested.lean, common_lean=shared
-    )
-    slope = np.fmax(1.0, np.nan_to_num(attention.low, nan=1.0))
-    own = np.repeat(slope, np.diff(ballots.design.cells))
-    return ballots.add_lean(own * plain, shared)
+    nothing = np.zeros(len(ballots.trials))
+    each = [
+        lean_p_values(ballots, ballots.add_lean(nothing, lean), asked, n_threads, shared=lean)
+        for lean in np.linspace(0.0, shared, _STEPS_OF_A_LEAN)
+    ]
+    largest: Floats = np.maximum.reduce(each)
+    return largest
 
 
 def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:

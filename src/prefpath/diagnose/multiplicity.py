@@ -38,6 +38,21 @@ def benjamini_hochberg(p: Floats, q: float) -> BoolArray:
     return chosen
 
 
+def simes(*tests: Floats) -> Floats:
+    """One p-value of each annotator for "nothing at all", from several tests of them (Simes 1986).
+
+    Tests that were not made (not a number) do not count.
+
+    >>> simes(np.array([0.01, 0.5, np.nan]), np.array([0.03, np.nan, np.nan]))
+    array([0.02, 0.5 ,  nan])
+    """
+    ordered = np.sort(np.stack(tests), axis=0)  # not a number last
+    n_made = np.count_nonzero(~np.isnan(ordered), axis=0)
+    place = np.arange(1, len(ordered) + 1)[:, None]
+    result: Floats = np.fmin.reduce(ordered * n_made / place, axis=0)
+    return result
+
+
 def soften(p: Floats) -> tuple[Floats, float, float]:
     """P-values against the bulk of annotators instead of the model; its centre and spread.
 

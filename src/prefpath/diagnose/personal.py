@@ -135,12 +135,12 @@ def personal_ranking(
 def _two_parts(
     fitted: Fitted, members: Ints, share: Floats, weak: WeakEffects | None
 ) -> tuple[Floats, Floats]:
-    """Common scores, and the members' mean deviation from them."""
+    """Common scores, and what the members' own are beyond them, on average."""
     if weak is not None:
         personal = np.array([weak.personal_scores(int(code)) for code in members])
         return weak.scores, share @ personal - weak.scores
-    mean = share @ fitted.deviation[members].toarray()
-    return fitted.scores, mean if fitted.features is None else fitted.features @ mean
+    own = np.array([fitted.own_scores(int(code)) for code in members])
+    return fitted.scores, share @ own
 
 
 def _member_codes(votes: Votes, annotators: Any) -> Ints:

@@ -53,7 +53,7 @@ def describe_tastes(votes: Votes, path: Path, t: float) -> Tastes:
     tastes = Tastes(
         np.zeros(n), np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.zeros(n)
     )
-    common, deviation = path.scores(t), path.deviation(t)
+    common, deviation, attention = path.scores(t), path.deviation(t), path.attention(t)
     coefficient = np.zeros(deviation.shape[1])
     for u in np.flatnonzero(np.diff(deviation.indptr)):
         entries = slice(deviation.indptr[u], deviation.indptr[u + 1])
@@ -67,7 +67,9 @@ def describe_tastes(votes: Votes, path: Path, t: float) -> Tastes:
         tastes.size[u] = np.linalg.norm(coefficient)
         tastes.most_up[u] = seen[up] if move[up] > 0 else -1
         tastes.most_down[u] = seen[down] if move[down] < 0 else -1
-        tastes.distance[u] = discordant_share(common[seen], common[seen] + own)
+        tastes.distance[u] = discordant_share(
+            common[seen], (1.0 + attention[u]) * common[seen] + own
+        )
     return tastes
 
 

@@ -44,12 +44,14 @@ VERDICTS = (
 NOT_DECIDED = (INCONCLUSIVE, TOO_FEW)
 UNREMARKABLE = (FOLLOWS, GOES_WITH, *NOT_DECIDED)
 STANDING_OUT = tuple(word for word in VERDICTS if word not in UNREMARKABLE)
+RANKING_OTHERWISE = (OWN_TASTE, CONTRARY, RANDOM, NOISY, ONE_SIDED, UNEXPLAINED)
 
 ONE_SIDED_FROM = 0.9  # share of decisive clicks on one side
 LEVEL = 0.05  # of single tests that rule something out
-TASTE_LEVEL = 0.02  # of a taste beside attention and lean, among those already named
+TASTE_LEVEL = 0.015  # of a taste beside attention and lean, among those already named
 RANKING_LEVEL = 0.03  # of a ranking of their own that is ruled out
 HALF, TWICE = 0.5, 2.0  # following is seeing between half and twice as sharply as the crowd
+SURELY = 1.2  # of a 95 % interval's half: 98 %, for words that rest on attention not being 0
 HARDLY = 0.3  # of the crowd's attention: who may have as much is not called random
 MOST_LEAN = 1.1  # logits: three to one at equal quality
 
@@ -174,7 +176,7 @@ def is_random(of: Measures) -> BoolArray:
 
 def is_noisy(of: Measures) -> BoolArray:
     """Attention between 0 and 1, and there is no taste that would look the same."""
-    between = (of.attention_low > 0.0) & (of.attention_high < 1.0)
+    between = attends(of) & (of.attention_high < 1.0)
     result: BoolArray = of.has_no_taste & between & ~_may_lean(of)
     return result
 
@@ -200,7 +202,13 @@ def is_follower(of: Measures) -> BoolArray:
 
 def goes_with(of: Measures) -> BoolArray:
     """Nothing named, and choices go with the common scores; how closely, the votes do not tell."""
-    result: BoolArray = of.tested & ~of.named & ~of.leans & (of.attention_low > 0.0)
+    result: BoolArray = of.tested & ~of.named & ~of.leans & attends(of)
+    return result
+
+
+def attends(of: Measures) -> BoolArray:
+    """Choices go with the common scores: the 98 % interval of attention is above 0."""
+    result: BoolArray = of.attention > SURELY * (of.attention - of.attention_low)
     return result
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from prefpath.distributed.shards import ShardedVotes
 from prefpath.distributed.shuffle import shard_votes
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 # Rows one machine can diagnose: some 100 bytes each.
 MOST_COLLECTED = 200_000_000
+_TEMPORARY, _LOCK = "prefpath-shards-", "lock"
+# Seconds within which a folder may be one whose lock is just about to be held.
+_JUST_MADE = 60.0
 
 
 class Cluster(NamedTuple):
@@ -48,8 +53,38 @@ def on_cluster(
     elif folder is not None:
         yield Cluster(client, shard_votes(source, client, folder, **reading))
     else:
-        with tempfile.TemporaryDirectory(prefix="prefpath-", ignore_cleanup_errors=True) as own:
+        with temporary_shards() as own:
             yield Cluster(client, shard_votes(source, client, own, **reading))
+
+
+@contextmanager
+def temporary_shards() -> Iterator[str]:
+    """A folder of this machine for the time of a fit; those of fits that were killed are removed.
+
+    Whoever uses a folder holds the lock of a file in it, which the system frees however the
+    process ends.
+    """
+    for old in Path(tempfile.gettempdir()).glob(f"{_TEMPORARY}*"):
+        with suppress(OSError), (old / _LOCK).open("rb") as handle:
+            if time.time() - old.stat().st_mtime > _JUST_MADE:
+                _hold(handle)
+                shutil.rmtree(old, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(prefix=_TEMPORARY, ignore_cleanup_errors=True) as own,
+        (Path(own) / _LOCK).open("wb") as handle,
+    ):
+        with suppress(OSError):
+            _hold(handle)
+        yield own
+
+
+def _hold(file: IO[bytes]) -> None:
+    """Hold a file's lock, or raise OSError because another process does."""
+    try:
+        import fcntl
+    except ImportError as error:  # not on Windows
+        raise OSError("no locks here") from error
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def collect(cluster: Cluster) -> Collected:

@@ -21,6 +21,7 @@ from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial, Threads
 from prefpath.solver.pool import Pool
 from prefpath.solver.room import Leavers
+from prefpath.solver.small import is_small
 from prefpath.solver.state import CrowdState, WaitingState
 from prefpath.votes import Votes
 from prefpath.votes.encode import Labels
@@ -37,7 +38,9 @@ class ClusterCrowd(Crowd):
     def __init__(self, problem: Problem, executor: Serial | Threads, rooms: ClusterRooms) -> None:
         super().__init__(problem, executor, rooms)
         self.cluster, self.everybody = rooms, rooms.everybody
-        self.is_large = self.everybody.n_cells > _LARGE
+        self.n_cells = self.everybody.n_cells
+        self.is_large = self.n_cells > _LARGE
+        self.is_small = is_small(problem, self.n_cells)
         self._votes = ActiveVotes(self.inputs.terms.threshold.shape[1], problem.features)
         self._numbers = Growing(np.int64)
         self._pair_of = Growing(np.uint32)

@@ -1,6 +1,6 @@
 """All parts of a fit, as the driver speaks to them: one call to all, answers in shard order.
 
-A round is one short task for each worker. Whatever happens to a worker meanwhile (killed, stopped,
+A round is one short call to each worker. Whatever happens to a worker meanwhile (killed, stopped,
 new ones come), the round ends with the answers an undisturbed one would have had.
 """
 
@@ -11,21 +11,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from prefpath.distributed import parts, workers
+from prefpath.distributed import calls as to_workers
+from prefpath.distributed import workers
 from prefpath.distributed.parts import Missing, Order, Recipe
 from prefpath.errors import MachineError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 Story = Callable[[int], Sequence[Any]]
 
 # A round is tried on so many sets of workers before we give up: more often than workers die.
 _MOST_TRIES = 20
-# Who is there is asked again after so long, or when an answer is missing.
-_SECONDS_KNOWN = 2.0
 # Beyond this a worker that is not heard of counts as gone (tests make it shorter).
 SILENCE = 20.0
 
@@ -53,13 +50,12 @@ class Fleet:
 
     def __init__(self, client: Client, n_shards: int, recipe: Recipe, story: Story) -> None:
         self.client, self.n_shards, self.story = client, n_shards, story
-        self.fit = secrets.token_hex(8)
+        self.fit = f"{client.id}/{secrets.token_hex(8)}"
         self.rounds = Rounds(0, 0.0, 0)
         self._recipe = recipe
         self._place: dict[int, str] = {}
         self._number = 0
         self._there: list[str] = []
-        self._looked = -np.inf
 
     def ask(self, call: Any) -> list[Any]:
         """The answer of every part to the same call, in shard order."""
@@ -84,7 +80,7 @@ class Fleet:
             answers |= {s: a for s, a in found.items() if not isinstance(a, Missing)}
             new = set(wanted) - set(answers)  # whoever is not there is made anew
             if new:
-                self._looked = -np.inf
+                self._there = []
         else:
             raise MachineError(
                 f"the cluster loses workers faster than they answer ({_MOST_TRIES} tries)",
@@ -99,29 +95,14 @@ class Fleet:
         self._place.clear()
 
     def close(self) -> None:
-        """Let workers forget this fit, without waiting: one may be stopped, or all be gone.
+        """Let workers forget this fit.
 
-        One that does not hear of it forgets by itself after some hours.
+        One that does not hear of it forgets when another driver's fit begins.
         """
-        from distributed import fire_and_forget
-
-        if self.client.status != "running":
-            return
-        for address in self._there:
-            fire_and_forget(self._forget(address))
-
-    def _forget(self, address: str) -> Future:
-        return self.client.submit(
-            parts.forget,
-            self.fit,
-            key=f"prefpath-forget-{self.fit}-{secrets.token_hex(4)}",
-            workers=[address],
-            allow_other_workers=True,
-            pure=False,
-        )
+        to_workers.forget(self.client, self.fit, self._there)
 
     def _try(self, calls: Mapping[int, Any], new: set[int]) -> dict[int, Any]:
-        """One task for each worker; answers of those that came back."""
+        """One call to each worker; answers of those that came back."""
         there = self._workers()
         by_worker: dict[str, list[int]] = {}
         for k, shard in enumerate(sorted(calls)):
@@ -129,63 +110,30 @@ class Fleet:
                 self._place[shard] = there[k % len(there)]
                 new.add(shard)
             by_worker.setdefault(self._place[shard], []).append(shard)
-        futures = {
-            address: self._submit(address, {s: calls[s] for s in shards}, new)
+        orders = {
+            address: self._order({s: calls[s] for s in shards}, new)
             for address, shards in by_worker.items()
         }
-        return self._gather(futures)
+        answers: dict[int, Any] = {}
+        for answer in to_workers.call_each(self.client, orders, SILENCE).values():
+            answers |= answer
+        return answers
 
-    def _submit(self, address: str, calls: dict[int, Any], new: set[int]) -> Future:
+    def _order(self, calls: dict[int, Any], new: set[int]) -> tuple[Order, Recipe | None]:
         stories = {shard: self.story(shard) for shard in calls if shard in new}
         if stories and self._number > 1:
             self.rounds = self.rounds._replace(rebuilt=self.rounds.rebuilt + len(stories))
-        order = Order(self.fit, self._number, calls, stories)
-        return self.client.submit(
-            parts.obey,
-            order,
-            self._recipe if stories else None,
-            key=f"prefpath-{self.fit}-{self._number}-{secrets.token_hex(4)}",
-            workers=[address],
-            allow_other_workers=True,
-            pure=False,
-        )
-
-    def _gather(self, futures: dict[str, Future]) -> dict[int, Any]:
-        """Answers of all workers that answer; a silent one's shards are given to others."""
-        answers: dict[int, Any] = {}
-        waiting = dict(futures)
-        try:
-            while waiting:
-                workers.sleep_until_news(list(waiting.values()))
-                for address in [a for a, future in waiting.items() if future.done()]:
-                    answers |= self._result(waiting.pop(address))
-                gone = set(waiting) - set(self._workers()) if waiting else set()
-                for address in gone:
-                    waiting.pop(address).cancel(force=True)
-        except BaseException:
-            self.client.cancel(list(waiting.values()), force=True)
-            raise
-        return answers
-
-    def _result(self, future: Future) -> dict[int, Any]:
-        if future.status == "finished":
-            try:
-                return dict(future.result(timeout=SILENCE))
-            except (TimeoutError, OSError):  # the worker died with the answer
-                return {}
-        if future.status == "error":
-            workers.raise_error(future)
-        return {}
+        living = workers.clients(self.client) if self._number == 1 else None
+        order = Order(self.fit, self._number, calls, stories, living)
+        return order, self._recipe if stories else None
 
     def _workers(self) -> list[str]:
-        """Workers that can be asked, as we knew a moment ago; waits a while for one to come."""
-        now = time.monotonic()
-        until = now + workers.PATIENCE
-        if self._there and now - self._looked < _SECONDS_KNOWN:
+        """Workers as we last knew them; after a loss, who is there now (a while is waited)."""
+        if self._there:
             return self._there
+        until = time.monotonic() + workers.PATIENCE
         while True:
             self._there = workers.worker_addresses(self.client, SILENCE)
-            self._looked = time.monotonic()
             if self._there:
                 return self._there
             if time.monotonic() > until:

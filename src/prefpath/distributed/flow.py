@@ -57,19 +57,23 @@ def begin_path(
     """Open the rooms of a path (or of a fold's), at its beginning or where it was kept."""
     recipe = RoomRecipe(str(sharded.folder), model, fold, criterion)
     rooms = ClusterRooms(client, sharded, recipe)
-    problem = driver_problem(model, sharded.items, rooms.everybody)
-    crowd = ClusterCrowd(problem, Serial(), rooms)
-    if isinstance(recorder, ClusterScorer):
-        recorder.crowd = crowd
-    solver = FlowSolver(
-        problem,
-        tolerance=tolerance,
-        recorder=recorder,
-        crowd=crowd,
-        slot=kept.slot,
-        accepts=kept.accepts,
-    )
-    return ClusterPath(solver, crowd, rooms)
+    try:
+        problem = driver_problem(model, sharded.items, rooms.everybody)
+        crowd = ClusterCrowd(problem, Serial(), rooms)
+        if isinstance(recorder, ClusterScorer):
+            recorder.crowd = crowd
+        solver = FlowSolver(
+            problem,
+            tolerance=tolerance,
+            recorder=recorder,
+            crowd=crowd,
+            slot=kept.slot,
+            accepts=kept.accepts,
+        )
+        return ClusterPath(solver, crowd, rooms)
+    except BaseException:
+        rooms.close()
+        raise
 
 
 def solve_flow_on(

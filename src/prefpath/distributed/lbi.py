@@ -77,6 +77,13 @@ class ClusterIteration:
         recipe = IterationRecipe(str(sharded.folder), model)
         self.fleet = Fleet(client, len(sharded), recipe, self._story)
         self._calls: list[Any] = []
+        try:
+            self._begin(sharded, model, step)
+        except BaseException:
+            self.fleet.close()
+            raise
+
+    def _begin(self, sharded: ShardedVotes, model: Model, step: float | None) -> None:
         self.everybody = unite(self.fleet.ask(AskSurvey()), model, len(sharded.items))
         self._ask(Begin(self.everybody.totals))
         self.problem = driver_problem(model, sharded.items, self.everybody)

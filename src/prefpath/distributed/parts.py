@@ -5,7 +5,7 @@ made anew from its story. Calls are numbered: one that comes twice is answered t
 once, and a part that has missed one says so.
 
 A part is no Dask actor, since these die with their worker; nor is it bound to a worker, since work
-bound to one that has gone waits for ever. It is a value that a task finds in the worker's memory,
+bound to one that has gone waits for ever. It is a value that a call finds in the worker's memory,
 or does not find.
 """
 
@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-# Parts of a driver that has died are forgotten after so long.
-_SECONDS_UNUSED = 3 * 3600.0
+# Parts that nobody asked anything for so long are forgotten.
+_SECONDS_UNUSED = 24 * 3600.0
 
 
 class Part(Protocol):
@@ -31,18 +31,34 @@ Recipe = Callable[[int], Any]
 
 
 class Order(NamedTuple):
-    """Call number `number` for some shards; with a story for those that are to be made anew."""
+    """Call number `number` for some shards; with a story for those that are to be made anew.
+
+    `fit` is the driver's client and a name; `living` are all clients of the cluster, if the
+    worker is to forget the fits of others.
+    """
 
     fit: str
     number: int
     calls: dict[int, Any]
     stories: dict[int, Sequence[Any]]
+    living: frozenset[str] | None = None
+
+    def split(self, n: int) -> list[Order]:
+        """At most n orders for some of the shards each."""
+        shares = [dict(list(self.calls.items())[k::n]) for k in range(min(n, len(self.calls)))]
+        return [self._replace(calls=share) for share in shares]
 
 
 class Missing(NamedTuple):
     """A shard's part is not here, or has missed calls."""
 
     shard: int
+
+
+class Failed(NamedTuple):
+    """A part could not answer."""
+
+    error: Exception
 
 
 class _Kept:
@@ -58,15 +74,16 @@ _PARTS: dict[tuple[str, int], _Kept] = {}
 _LOCK = threading.Lock()
 
 
-def obey(order: Order, recipe: Recipe) -> dict[int, Any]:
-    """A task: the answer, or `Missing`, of the part of each shard."""
-    _forget_unused()
+def obey(order: Order, recipe: Recipe | None) -> dict[int, Any]:
+    """The answer, or `Missing`, of the part of each shard."""
+    if order.living is not None:
+        _forget_unused(order.living)
     return {shard: _obey_one(order, shard, recipe) for shard in order.calls}
 
 
-def _obey_one(order: Order, shard: int, recipe: Recipe) -> Any:
+def _obey_one(order: Order, shard: int, recipe: Recipe | None) -> Any:
     name = order.fit, shard
-    if shard in order.stories:
+    if recipe is not None and shard in order.stories:
         _tell_story(name, order, recipe)
     kept = _PARTS.get(name)
     if kept is None:
@@ -97,8 +114,10 @@ def forget(fit: str) -> int:
     return len(names)
 
 
-def _forget_unused() -> None:
+def _forget_unused(living: frozenset[str]) -> None:
+    """Let go of what a driver that has died left behind."""
     now = time.monotonic()
     with _LOCK:
-        for name in [n for n, kept in _PARTS.items() if now - kept.used > _SECONDS_UNUSED]:
-            del _PARTS[name]
+        for (fit, shard), kept in list(_PARTS.items()):
+            if fit.partition("/")[0] not in living or now - kept.used > _SECONDS_UNUSED:
+                del _PARTS[fit, shard]

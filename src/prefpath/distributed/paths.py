@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,9 +27,9 @@ from prefpath.path import Path
 from prefpath.selection.criteria import Criterion, criterion_for
 from prefpath.selection.cross_validation import CrossValidation
 from prefpath.selection.folds import Fold
-from prefpath.selection.following import Follower, Found, Kept
+from prefpath.selection.following import NOT_KEPT, Follower, Found, Kept
 from prefpath.selection.stopping import Stopping
-from prefpath.solver.flow import FlowSolver
+from prefpath.solver.flow import TOLERANCE, FlowSolver
 from prefpath.solver.grid import Grid
 from prefpath.solver.solve import PATH_SLOT, check_solver
 from prefpath.solver.work import Common, Progress
@@ -57,7 +60,8 @@ def fit_path_on(
     solver, common, step, progress = how
     check_solver(solver, common, step, grid)
     refuse_minimised(common)
-    with on_cluster(client, source) as cluster, keeping(checkpoint) as keeper:
+    # The checkpoint first: a folder that cannot be written is refused before anything is read.
+    with keeping(checkpoint) as keeper, on_cluster(client, source) as cluster:
         known = as_model(model, len(cluster.sharded.items))
         if keeper is not None:
             asked = {"solver": solver, "step": step, **grid.settings(), "model": repr(known)}
@@ -102,6 +106,20 @@ def refuse_minimised(common: Common) -> None:
         )
 
 
+def begin_fold(
+    cluster: Cluster,
+    model: Model,
+    fold: FoldOf,
+    criterion: str,
+    tolerance: float = TOLERANCE,
+    kept: Kept = NOT_KEPT,
+) -> tuple[ClusterPath, ClusterScorer]:
+    """The path of a fold, at its beginning or where it was kept, and what its knots cost."""
+    scorer = ClusterScorer(cluster.sharded.n_annotators)
+    how: dict[str, Any] = {"fold": fold, "criterion": criterion, "tolerance": tolerance}
+    return begin_path(*cluster, model, **how, recorder=scorer, kept=kept), scorer
+
+
 class ClusterPaths:
     """The path and the folds of votes on a cluster."""
 
@@ -123,16 +141,8 @@ class ClusterPaths:
 
     def fold(self, k: int, kept: Kept) -> tuple[FlowSolver, ClusterScorer]:
         """The path of a fold, and what its knots cost."""
-        scorer = ClusterScorer(self._cluster.sharded.n_annotators)
-        under_way = begin_path(
-            *self._cluster,
-            self._model,
-            fold=self._folds[k],
-            criterion=self._by,
-            tolerance=self._tolerance,
-            recorder=scorer,
-            kept=kept,
-        )
+        how = self._by, self._tolerance
+        under_way, scorer = begin_fold(self._cluster, self._model, self._folds[k], *how, kept)
         self._open.append(under_way)
         return under_way.solver, scorer
 
@@ -183,8 +193,7 @@ def cross_validate_on(
     by = criterion_for(criterion, model.loss)
     errors, wrong = [], []
     for fold in folds:
-        scorer = ClusterScorer(cluster.sharded.n_annotators)
-        under_way = begin_path(*cluster, model, fold=fold, criterion=by, recorder=scorer)
+        under_way, scorer = begin_fold(cluster, model, fold, by)
         try:
             under_way.solver.follow(times)
         finally:
@@ -198,18 +207,23 @@ def _as_cross_validation(found: Found, by: str) -> CrossValidation:
     return CrossValidation(found.times, found.errors, by, found.wrong)
 
 
-def send_folds(sharded: ShardedVotes, rows: Ints, folds: Sequence[Fold]) -> list[FoldOf]:
-    """Folds of collected votes for the shards: `rows[r]` is the row of the shards that r is."""
+@contextmanager
+def sent_folds(sharded: ShardedVotes, rows: Ints, folds: Sequence[Fold]) -> Iterator[list[FoldOf]]:
+    """Folds of collected votes for the shards, in files for as long as they are needed.
+
+    `rows[r]` is the row of the shards that r is.
+    """
     ends = np.concatenate(([0], np.cumsum(sharded.n_rows)))
-    sent = []
-    for k, fold in enumerate(folds):
-        weight = np.empty(len(rows))
-        weight[rows] = fold.test
-        for shard in range(len(sharded)):
-            own = weight[ends[shard] : ends[shard + 1]]
-            write_arrays(fold_file(sharded.folder, k, shard), {"weight": own})
-        sent.append(FoldOf(len(folds), 0, k, str(sharded.folder)))
-    return sent
+    with tempfile.TemporaryDirectory(
+        prefix="folds-", dir=sharded.folder, ignore_cleanup_errors=True
+    ) as own:
+        for k, fold in enumerate(folds):
+            weight = np.empty(len(rows))
+            weight[rows] = fold.test
+            for shard in range(len(sharded)):
+                part = {"weight": weight[ends[shard] : ends[shard + 1]]}
+                write_arrays(fold_file(FilePath(own), k, shard), part)
+        yield [FoldOf(len(folds), 0, k, own) for k in range(len(folds))]
 
 
 def follow_collected(
@@ -227,11 +241,11 @@ def follow_collected(
     if not folds:
         slot = slot_in(checkpoint, PATH_SLOT)
         return solve_flow_on(*cluster, model, grid, progress=progress, slot=slot), None
-    sent = send_folds(cluster.sharded, collected.rows, folds)
-    if grid.is_open:
-        how: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
-        return follow_on(cluster, model, sent, grid, criterion=criterion, **how)
-    path = solve_flow_on(
-        *cluster, model, grid, progress=progress, slot=slot_in(checkpoint, PATH_SLOT)
-    )
-    return path, cross_validate_on(cluster, model, sent, path.times, criterion=criterion)
+    with sent_folds(cluster.sharded, collected.rows, folds) as sent:
+        if grid.is_open:
+            how: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
+            return follow_on(cluster, model, sent, grid, criterion=criterion, **how)
+        path = solve_flow_on(
+            *cluster, model, grid, progress=progress, slot=slot_in(checkpoint, PATH_SLOT)
+        )
+        return path, cross_validate_on(cluster, model, sent, path.times, criterion=criterion)

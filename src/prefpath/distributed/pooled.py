@@ -99,13 +99,14 @@ def unite(surveys: Sequence[Survey], model: Model, n_items: int) -> Everybody:
             1
         ]
     busiest = max(one.largest_activity for one in surveys)
+    n_cells = sum(one.n_cells for one in surveys)
     return Everybody(
-        totals=Totals(total, mean, scale),
+        totals=Totals(total, mean, scale, n_cells),
         n_voted=sum(one.n_voted for one in surveys),
         largest_share=max(one.busiest for one in surveys) / total,
         largest_threshold=float(np.sqrt(busiest / mean)) if model.balance else 1.0,
         largest_choice=max(one.largest_choice for one in surveys),
-        n_cells=sum(one.n_cells for one in surveys),
+        n_cells=n_cells,
         widths=(max(one.widths[0] for one in surveys), max(one.widths[1] for one in surveys)),
         key=key,
         pairs=pairs,

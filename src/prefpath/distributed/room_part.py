@@ -188,7 +188,7 @@ class RoomPart:
 
     def begin(self, call: Begin) -> None:
         problem = of_everybody(self._alone, self._model, call.totals)
-        self._room = WaitingRoom(problem, inputs_of(problem), Serial())
+        self._room = WaitingRoom(problem, inputs_of(problem), Serial(), call.totals.n_cells)
         if self._recipe.criterion is not None:
             held_out = self._recipe.fold, self._recipe.criterion
             self._scorer = ShardScorer(problem, self._shard, *held_out)

@@ -51,6 +51,7 @@ class ClusterRooms:
         self._told = 0
         self._safe: tuple[Moment, GradientBounds] | None = None
         self._begun: Begin | None = None
+        self._whole: tuple[Sight, Tell] | None = None
         surveys = self.fleet.ask(AskSurvey())
         self.everybody: Everybody = unite(surveys, recipe.model, len(sharded.items))
         begin = Begin(self.everybody.totals)
@@ -171,9 +172,14 @@ class ClusterRooms:
         own = [call[shard] if isinstance(call, list) else call for call in self.calls]
         if self._sight is None:
             return [self._begun, *own]
-        history, now, bounds = self._sight
-        rows = History(*(part[: now + 1] for part in history))
-        return [self._begun, Tell(View(News(0, rows), now, bounds)), *own]
+        return [self._begun, self._tell_all(self._sight), *own]
+
+    def _tell_all(self, sight: Sight) -> Tell:
+        """The whole history, one value for all shards: it is sent once to each worker."""
+        if self._whole is None or self._whole[0] is not sight:
+            rows = History(*(part[: sight.now + 1] for part in sight.history))
+            self._whole = sight, Tell(View(News(0, rows), sight.now, sight.bounds))
+        return self._whole[1]
 
     # ---------------------------------------------------------------- numbers
 

@@ -67,6 +67,7 @@ class Totals(NamedTuple):
     weight: float
     mean_activity: float
     attention_scale: float
+    n_cells: int
 
 
 @lru_cache(maxsize=_SHARDS_KEPT)

@@ -1,7 +1,7 @@
 """Votes from anywhere into shards by annotator: what reaches the driver is labels and counts.
 
 1. Each file is read by a task of its own with all the checks of `read_votes`, and written in
-   pieces by bucket, a hash of the annotator's label.
+   blocks by bucket, a hash of the annotator's label.
 2. The driver unites the labels of the items, and decides by the number of rows on the shards.
 3. For each shard a task takes its buckets of all files, numbers its annotators, and writes it.
 """
@@ -16,21 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prefpath.checkpoint.files import read_arrays, write_arrays
-from prefpath.distributed.labels import (
-    Arrays,
-    as_text,
-    hash_labels,
-    pack_labels,
-    places_of,
-    unite_labels,
-    unpack_labels,
-)
+from prefpath.distributed.labels import as_text, hash_labels, places_of, unite_labels
+from prefpath.distributed.pieces import Block, Index, read_blocks, write_blocks
 from prefpath.distributed.shards import ShardedVotes, shard_file, write_record, write_shard
-from prefpath.distributed.workers import check_shared_folder, run_tasks
+from prefpath.distributed.workers import check_shared_folder, run_tasks, threads_of_this_worker
 from prefpath.errors import SettingError, VoteError
-from prefpath.model.design import Ints
+from prefpath.model.design import Codes, Ints
 from prefpath.votes import Votes, read_votes
+from prefpath.votes.database import at_most_threads
 from prefpath.votes.encode import CodedVotes, KeyLayout, Labels, merge_keys
 from prefpath.votes.files import find_files
 from prefpath.votes.origin import say_what_was_left_out
@@ -41,19 +34,17 @@ if TYPE_CHECKING:
 
 # Annotators are hashed into so many buckets; a shard is a set of them, so that files can be read
 # before it is known how many shards there will be.
-N_BUCKETS = 64
+N_BUCKETS = 1024
 # A shard has at most about so many rows: some seconds of work at a time, and 200 MB in a worker.
 _ROWS_A_SHARD = 2_000_000
 _FEWEST_SHARDS = 4
 
 
 class _Part(NamedTuple):
-    """What the driver learns of a file: `pieces` are the buckets it has votes of."""
+    """What the driver learns of a file."""
 
-    stem: str
-    pieces: list[int]
+    blocks: Index
     items: Labels
-    annotators_are_numbers: bool
     n_rows: int
     origin: Mapping[str, Any]
 
@@ -149,69 +140,70 @@ def _votes_of(votes: Votes, who: Ints) -> tuple[CodedVotes, Labels]:
 
 
 def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Read one file, and write its votes in a piece for each bucket."""
-    votes = read_votes(file, **reading)
+    """Read one file, and write its votes in a block for each bucket."""
+    with at_most_threads(threads_of_this_worker()):
+        votes = read_votes(file, **reading)
     bucket = hash_labels(votes.annotators) % N_BUCKETS
-    pieces = np.unique(bucket).tolist()
-    for one in pieces:
-        coded, annotators = _votes_of(votes, np.flatnonzero(bucket == one))
-        arrays: Arrays = {**vars(coded), **pack_labels(annotators, "annotators")}
-        write_arrays(_piece(stem, one), arrays | pack_labels(votes.items, "items"))
-    numbers = votes.annotators.dtype.kind in "iufb"
-    return stem, pieces, votes.items, numbers, votes.n_rows, dict(votes.origin)
+    order = np.argsort(bucket, kind="stable")
+    index = write_blocks(Path(stem), *_votes_of(votes, order), bucket[order])
+    return index, votes.items, votes.n_rows, dict(votes.origin)
 
 
-def _piece(stem: str, bucket: int) -> Path:
-    return Path(f"{stem}-{bucket:02d}.npz")
+class Merging(NamedTuple):
+    """What all shards need: the files' blocks, and each file's items by their number among all."""
+
+    blocks: list[Index]
+    recode: list[Codes]
+    n_items: int
+    n_shards: int
+    folder: str
 
 
-def merge_shard(
-    shard: int, pieces: list[str], items: Labels, as_numbers: bool, folder: str
-) -> tuple[int, ...]:
-    """Write a shard from its pieces of all files; its sizes, zero if nobody is in it."""
-    if not pieces:
-        return 0, 0, 0
-    taken = [_take(read_arrays(Path(piece)), items) for piece in pieces]
-    names = [labels if as_numbers else as_text(labels.tolist()) for _, labels in taken]
-    annotators = unite_labels(names)
-    merged = _merge([coded for coded, _ in taken], names, annotators, items)
-    return write_shard(Path(folder), shard, merged, annotators)
-
-
-def _take(arrays: Arrays, items: Labels) -> tuple[CodedVotes, Labels]:
-    """The rows of a piece, items by their number among all."""
-    code = places_of(unpack_labels(arrays, "items"), items).astype(np.int32)
-    columns = {name: arrays[name] for name in CodedVotes.__annotations__}
-    columns |= {side: code[columns[side]] for side in ("left", "right")}
-    return CodedVotes(**columns), unpack_labels(arrays, "annotators")
-
-
-def _merge(
-    parts: list[CodedVotes], labels: list[Labels], annotators: Labels, items: Labels
-) -> CodedVotes:
-    """Rows of all parts, sorted; identical votes of one annotator are one row."""
-    who = [
-        np.repeat(places_of(names, annotators), np.diff(part.offsets))
-        for part, names in zip(parts, labels, strict=True)
+def merge_shard(shard: int, merging: Merging) -> tuple[int, ...]:
+    """Write a shard from its blocks of all files; its sizes, zero if nobody is in it."""
+    buckets = np.arange(shard, N_BUCKETS, merging.n_shards)
+    blocks = [
+        _with_items(block, recode)
+        for index, recode in zip(merging.blocks, merging.recode, strict=True)
+        for block in read_blocks(index, buckets)
     ]
-    column = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _MERGED}
+    if not blocks:
+        return 0, 0, 0
+    as_numbers = all(index.numbers for index in merging.blocks)
+    names = [b.labels if as_numbers else as_text(b.labels.tolist()) for b in blocks]
+    annotators = unite_labels(names)
+    who = np.repeat(
+        places_of(np.concatenate(names), annotators), np.concatenate([b.sizes for b in blocks])
+    )
+    merged = _merge(blocks, who, len(annotators), merging.n_items)
+    return write_shard(Path(merging.folder), shard, merged, annotators)
+
+
+def _with_items(block: Block, recode: Codes) -> Block:
+    sides = {side: recode[block.columns[side]] for side in ("left", "right")}
+    return block._replace(columns=block.columns | sides)
+
+
+def _merge(blocks: list[Block], who: Ints, n_annotators: int, n_items: int) -> CodedVotes:
+    """Rows of all blocks, sorted; identical votes of one annotator are one row."""
+    column = {
+        name: np.concatenate([block.columns[name] for block in blocks])
+        for name in blocks[0].columns
+    }
     swap = ~column["position_known"] & (column["left"] > column["right"])
     left = np.where(swap, column["right"], column["left"])
     right = np.where(swap, column["left"], column["right"])
     choice = np.where(swap, -column["choice"], column["choice"]) + 0.0
     levels, level = np.unique(choice, return_inverse=True)
-    layout = KeyLayout(len(annotators), len(items), len(levels))
+    layout = KeyLayout(n_annotators, n_items, len(levels))
     if not layout.fits:
         raise SettingError(
-            f"{len(annotators):,} annotators and {len(items):,} items are too many for one shard",
+            f"{n_annotators:,} annotators and {n_items:,} items are too many for one shard",
             expected="fewer items or annotators",
         )
-    key = layout.pack((np.concatenate(who), left, right, level, column["position_known"]))
+    key = layout.pack((who, left, right, level, column["position_known"]))
     merged = merge_keys(key, column["weight"], column["count"])
     return layout.unpack(*merged, levels)
-
-
-_MERGED = ("left", "right", "choice", "weight", "count", "position_known")
 
 
 # ---------------------------------------------------------------- the driver
@@ -222,15 +214,15 @@ def _merge_parts(client: Client, parts: list[_Part], place: Path, source: str) -
     n_rows = sum(part.n_rows for part in parts)
     if not n_rows:
         raise VoteError("there are no votes", expected="at least one vote")
-    n_shards = number_of_shards(n_rows)
-    numbers = all(part.annotators_are_numbers for part in parts)
-    pieces: list[list[str]] = [[] for _ in range(n_shards)]
-    for part in parts:
-        for bucket in part.pieces:
-            pieces[bucket % n_shards].append(str(_piece(part.stem, bucket)))
-    shared = client.scatter(items, broadcast=True)
-    jobs = [(shard, own, shared, numbers, str(place)) for shard, own in enumerate(pieces)]
-    sizes = run_tasks(client, merge_shard, jobs)
+    merging = Merging(
+        [part.blocks for part in parts],
+        [places_of(part.items, items).astype(np.int32) for part in parts],
+        len(items),
+        number_of_shards(n_rows),
+        str(place),
+    )
+    shared = client.scatter(merging, broadcast=True)
+    sizes = run_tasks(client, merge_shard, [(s, shared) for s in range(merging.n_shards)])
     return write_record(place, items, _renumbered(place, sizes), _origin_of(parts, source))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,15 +46,61 @@ def connect(scheduler: str) -> Client:
 
 
 def worker_addresses(client: Client, silence: float = PATIENCE) -> list[str]:
-    """All workers that the scheduler has heard of lately, in order of address."""
-    seen: dict[str, float] = client.run_on_scheduler(_last_seen)
+    """All workers that the scheduler has heard of lately, in order of address.
+
+    Raises
+    ------
+    MachineError
+        If the scheduler is gone.
+    """
+    with _scheduler_there():
+        seen: dict[str, float] = client.run_on_scheduler(_last_seen)
     return sorted(address for address, ago in seen.items() if ago < silence)
+
+
+async def addresses_heard_of(client: Client, silence: float) -> list[str]:
+    """The same, asked on the client's event loop."""
+    with _scheduler_there():
+        seen = await client.run_on_scheduler(_last_seen)
+    return sorted(address for address, ago in seen.items() if ago < silence)
+
+
+@contextmanager
+def _scheduler_there() -> Iterator[None]:
+    """Say in plain words that the scheduler does not answer any more."""
+    try:
+        yield
+    except (OSError, TimeoutError) as error:
+        raise MachineError(
+            f"the scheduler of the cluster does not answer any more ({type(error).__name__})",
+            "start scheduler and workers, and fit again, or resume",
+        ) from error
+
+
+def clients(client: Client) -> frozenset[str]:
+    """All clients of the cluster that are connected."""
+    with _scheduler_there():
+        return frozenset(client.run_on_scheduler(_clients))
+
+
+def _clients(dask_scheduler: Any) -> list[str]:
+    return list(dask_scheduler.clients)
 
 
 def _last_seen(dask_scheduler: Any) -> dict[str, float]:
     """Seconds since each worker was heard of; one that is stopped is not heard of any more."""
     now = time.time()
     return {address: now - w.last_seen for address, w in dask_scheduler.workers.items()}
+
+
+def threads_of_this_worker() -> int | None:
+    """Threads that the worker of this task may use; None outside of a task."""
+    from distributed import get_worker
+
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:
+        return None
 
 
 def run_tasks(client: Client, function: Callable[..., Any], jobs: Sequence[Any]) -> list[Any]:

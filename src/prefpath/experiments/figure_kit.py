@@ -90,7 +90,7 @@ def movie_groups(group: str, quick: bool) -> PreferenceModel:
 
 def paper_model(**settings: Any) -> PreferenceModel:
     """A model that stops where the paper's does; our defaults are others (docs/selection.md)."""
-    ours = {"balance", "weak", "common_position", "standardise"}
+    ours = {"balance", "weak", "common_position", "attention", "standardise"}
     return PreferenceModel(criterion="mismatch", **{**dict.fromkeys(ours, False), **settings})
 
 

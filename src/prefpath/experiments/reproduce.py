@@ -6,11 +6,12 @@ import io
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
 
-from prefpath.errors import SettingError
+from prefpath.errors import MissingExtra, SettingError
 from prefpath.experiments import report
 from prefpath.experiments.data import look_beside_the_clone
 from prefpath.experiments.runner import Results, run_table
@@ -68,7 +69,8 @@ def reproduce_table(name: str, options: Options) -> None:
         _say_if_likelihood_beats_linear(variant, results, options.console)
         one = stem if len(table.variants) == 1 else f"{stem}-{number}"
         report.write_summary(options.out / f"{one}.csv", lines)
-        report.write_figure(options.out / f"{one}.png", table.title, lines)
+        if find_spec("matplotlib") is not None:
+            report.write_figure(options.out / f"{one}.png", table.title, lines)
     if options.quick:
         options.console.print(
             f"quick: {n_repeats} repeats, paths to ratio {table.t_ratio:g}, and not the paper's "
@@ -94,8 +96,15 @@ def reproduce_bias_table(name: str, options: Options) -> None:
     write_text(options.out / f"{name}.txt", said.getvalue())
 
 
+def check_figures_can_be_drawn() -> None:
+    """Refuse figures where nothing can draw them, before any work."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plots", "a figure of the paper")
+
+
 def reproduce_figures(name: str, options: Options) -> None:
     """All figures, or the parts of the paper's figure of a number, each with its numbers."""
+    check_figures_can_be_drawn()
     import matplotlib
 
     from prefpath.experiments.figures import draw_figure, figures_of, write_page

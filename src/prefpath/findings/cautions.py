@@ -21,6 +21,13 @@ _ALL_TIES = (
     "Every vote is a tie: nothing tells the items or the annotators apart, and an interval of no "
     "width says nothing of how sure a score is."
 )
+_NEARLY_ALL_ALONE = (
+    "What predicts best fits {n:,} of {all:,} annotators nearly alone: held-out votes follow from "
+    "the same person's other votes, as they do where votes are made from ratings. Read personal "
+    "rankings, and the common scores as a middle of tastes; in Python, "
+    'cv_over="annotators" asks instead how new people are predicted.'
+)
+_ALONE = 0.9
 _END_CHOSEN = (
     "The held-out error was still falling at the end of the path, or everybody had entered: the "
     "best time may lie beyond it. --t-ratio 1000 (t_ratio=1000) follows the path further."
@@ -39,8 +46,18 @@ def cautions(fitted: Fitted) -> Iterator[str]:
         return
     if _worse_than_a_coin(fitted):
         yield _WORSE_THAN_A_COIN.format(coin=_COINS[fitted.criterion or "log-loss"])
+    if _nearly_all_alone(fitted):
+        yield _NEARLY_ALL_ALONE.format(n=fitted.active_count[0], all=fitted.votes.n_annotators)
     if at_end and not fitted.chosen_by_hand:
         yield _END_CHOSEN
+
+
+def _nearly_all_alone(fitted: Fitted) -> bool:
+    """Nearly everybody has a taste, and it halves the errors: their votes tell each other."""
+    found, common = fitted.held_out, fitted.held_out_of_one_ranking
+    assert found is not None and common is not None
+    many = fitted.active_count[0] >= _ALONE * fitted.votes.n_annotators
+    return many and fitted.votes.n_annotators > 2 and found.wrong < 0.5 * common.wrong
 
 
 def _worse_than_a_coin(fitted: Fitted) -> bool:

@@ -17,7 +17,7 @@ from prefpath.inference import IntervalSettings, leaderboard_columns
 from prefpath.inference.board import shared_position_effect, win_probability
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
-from prefpath.inference.words import describe_intervals, describe_shared_lean
+from prefpath.inference.words import describe_attention, describe_intervals, describe_shared_lean
 from prefpath.leaderboard import ties_meaning
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
@@ -38,9 +38,11 @@ class Findings:
         Those who stand out first.
     headline : Headline
         How many annotators got which verdict, and how many are on the path.
+    diagnosis : Diagnosis
+        What `annotators` is the table of.
     intervals : IntervalSettings
-    scale : str
-        On which scores are shown.
+    scale, anchor
+        On which scores are shown, and the item they are measured from.
     weak : WeakEffects or None
         Everybody's small effects, for personal rankings; never in who stands out.
     """
@@ -49,9 +51,11 @@ class Findings:
     ranking: Columns
     annotators: Columns
     headline: Headline
+    diagnosis: Diagnosis
     trust: TrustPanel
     intervals: IntervalSettings
     scale: Scale = "natural"
+    anchor: Anchor = None
     weak: WeakEffects | None = None
 
     @cached_property
@@ -90,6 +94,18 @@ class Findings:
         effect = self.position_effect
         return None if effect is None else describe_shared_lean(effect)
 
+    @property
+    def attention(self) -> dict[str, int] | None:
+        """Whether annotators may see more or less sharply, and how many do; None if not."""
+        if not self.fitted.problem.attention:
+            return None
+        return {"annotators": self.fitted.path.attention_count(self.fitted.t)}
+
+    @cached_property
+    def meaning_of_attention(self) -> str | None:
+        """The same as a sentence."""
+        return describe_attention(self.fitted)
+
     @cached_property
     def meaning_of_scores(self) -> str | None:
         """What scores and win rates are where votes have ties; None where there are none."""
@@ -106,7 +122,7 @@ class Findings:
         if self.scale == "natural":
             return self
         natural = leaderboard_columns(self.fitted, self.intervals)
-        return replace(self, ranking=natural, scale="natural")
+        return replace(self, ranking=natural, scale="natural", anchor=None)
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for machines."""
@@ -124,6 +140,7 @@ class Findings:
             "cautions": list(self.cautions),
             "intervals": self.meaning_of_intervals,
             "position_effect": self.position_effect,
+            "attention": self.attention,
             "scores": self.meaning_of_scores,
             "groups": [_board_json(board) for board in self.boards],
             "ranking": records(self.ranking),
@@ -165,9 +182,11 @@ def find(
         ranking=leaderboard_columns(fitted, settings, scale=scale, anchor=anchor),
         annotators=standing_out_first(diagnosis),
         headline=diagnosis.headline,
+        diagnosis=diagnosis,
         trust=trust_panel(fitted.votes, about=settings.about),
         intervals=settings,
         scale=scale,
+        anchor=anchor,
         weak=weak,
     )
 

@@ -143,6 +143,11 @@ class Fitted:
         """Position bias of every annotator; above 0 leans left."""
         return self.path.position_bias(self.t)
 
+    @cached_property
+    def attention(self) -> Floats:
+        """Attention sigma of every annotator: they see `1 + sigma` times the common scores."""
+        return self.path.attention(self.t)
+
     @property
     def common_position(self) -> float:
         """Position effect that everybody shares; 0 where it was not asked for."""
@@ -154,12 +159,13 @@ class Fitted:
         return self.path.active_count(self.t)
 
     def own_scores(self, code: int) -> Floats:
-        """Deviation of one annotator (by code) as scores of all items."""
+        """What one annotator (by code) adds to the common scores: attention and deviation."""
         own = np.asarray(self.deviation[code].todense()).ravel()
-        return own if self.features is None else np.dot(self.features, own)
+        taste = own if self.features is None else np.dot(self.features, own)
+        return taste + self.attention[code] * self.scores
 
     def personal_scores(self, annotator: Any) -> Floats:
-        """Scores one annotator (by label) gives to every item: common plus deviation."""
+        """Scores one annotator (by label) gives to every item: `(1 + sigma)` common + deviation."""
         return self.scores + self.own_scores(self.votes.annotator_code(annotator))
 
     def coefficient_columns(self, annotator: Any = None) -> dict[str, Any]:
@@ -172,8 +178,9 @@ class Fitted:
             )
         found = self.path.common_at(self.t)
         if annotator is not None:
-            own = self.deviation[self.votes.annotator_code(annotator)]
-            found = found + np.asarray(own.todense()).ravel()
+            code = self.votes.annotator_code(annotator)
+            own = np.asarray(self.deviation[code].todense()).ravel()
+            found = (1.0 + self.attention[code]) * found + own
         if isinstance(self.item_features, StandardisedFeatures):
             found = self.item_features.as_given(found)
         return {"feature": list(given.names), "coefficient": found}

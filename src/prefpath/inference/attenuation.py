@@ -45,30 +45,45 @@ class Attenuation(NamedTuple):
         By how much the corrected coefficients move with the consensus.
     covariance : array (n_coefficients, n_coefficients)
         Of the correction itself, because the size of the tastes is estimated.
-    unseen : UnseenVariance
+    mean_preference : bool
+        Nothing is put back: the consensus stands for what the votes of the crowd come to.
     """
 
     shift: Floats
     jacobian: Floats
     covariance: Floats
-    unseen: UnseenVariance
+    mean_preference: bool = False
 
 
 def attenuation(
     evidence: Evidence, coefficient: Floats, bread: Floats, gradient: sparse.csr_array
 ) -> Attenuation:
     """Expected error of the common part that comes of tastes nobody has found."""
-    n = evidence.n_coefficients
     found = unseen_variance(evidence, coefficient, bread, gradient)
+    if _is_mean_preference(evidence, found):
+        return no_attenuation(evidence.n_coefficients, mean_preference=True)
     slots = _follower_slots(evidence, coefficient)
     spread, slope = _undo_attenuation(evidence.problem.loss, slots, found)
     if spread == 0.0:
-        nothing = np.zeros(n)
-        return Attenuation(nothing, np.eye(n), np.zeros((n, n)), found)
+        return no_attenuation(evidence.n_coefficients)
     shift, jacobian = _carry_over(evidence, coefficient, bread, slots, spread)
     more, _ = _carry_over(evidence, coefficient, bread, slots, spread * (1.0 + _DIFFERENCE))
     along = (more - shift) / (spread * _DIFFERENCE) * slope * found.error
-    return Attenuation(shift, jacobian, np.outer(along, along), found)
+    return Attenuation(shift, jacobian, np.outer(along, along))
+
+
+def no_attenuation(n: int, *, mean_preference: bool = False) -> Attenuation:
+    """Nothing is taken from the consensus."""
+    return Attenuation(np.zeros(n), np.eye(n), np.zeros((n, n)), mean_preference)
+
+
+def _is_mean_preference(evidence: Evidence, found: UnseenVariance) -> bool:
+    """Whether unseen tastes may be large, and then of any shape: no bell curve is assumed.
+
+    A minority with another taste flattens scores otherwise than one. Where most were found to
+    have a taste of their own, the common score is the middle of those.
+    """
+    return found.may_matter and 2 * evidence.n_deviating < evidence.n_present
 
 
 class _FollowerSlots(NamedTuple):

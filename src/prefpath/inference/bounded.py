@@ -6,6 +6,7 @@ from prefpath.model.losses import Loss
 from prefpath.pairs import ford, pool_votes
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray
+from prefpath.votes.graph import connected_components
 
 
 def bounded_items(votes: Votes, component: CodeArray, loss: Loss) -> BoolArray:
@@ -25,4 +26,6 @@ def bounded_items(votes: Votes, component: CodeArray, loss: Loss) -> BoolArray:
     array([ True,  True, False])
     """
     counts = pool_votes(votes)
-    return ford.bounded_items(counts, component, group=None if loss.binary else component)
+    # Some votes may be left out, and then a group of items fall apart.
+    group = None if loss.binary else connected_components(votes)
+    return ford.bounded_items(counts, component, group=group)

@@ -10,16 +10,18 @@ from weakref import WeakKeyDictionary
 
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.fitted import Fitted, HasFitted, as_fitted
+from prefpath.inference.attenuation import no_attenuation
 from prefpath.inference.bootstrap import bootstrap_coefficients
-from prefpath.inference.by_votes import n_votes_used, vote_covariance
 from prefpath.inference.evidence import MOST_COEFFICIENTS, Evidence, gather_evidence
 from prefpath.inference.intervals import METHODS, CommonScores, Method, in_scores
+from prefpath.inference.mean_taste import mean_taste
 from prefpath.inference.sandwich import Clustered, cluster_covariance
 from prefpath.machine import blas_threads_for
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.population import About, population_of
 from prefpath.votes.encode import CodeArray
+from prefpath.votes.trials import trials_of_rows
 
 
 class _Asked(NamedTuple):
@@ -91,11 +93,15 @@ def population(fitted: Fitted, method: Method = "sandwich", about: About | None 
 def _estimate(
     fitted: Fitted, asked: _Asked, progress: Callable[[int], None] | None
 ) -> CommonScores:
-    evidence = gather_evidence(fitted)
+    evidence = gather_evidence(fitted, everybody=asked.about == "these")
     with blas_threads_for(fitted.votes.n_items):
         clustered = cluster_covariance(evidence)
         if asked.about == "these":
-            clustered = _by_votes(evidence, clustered)
+            clustered = _of_these(evidence, clustered)
+        elif clustered.attenuation.mean_preference and evidence.n_deviating:
+            # Of the crowd as it is: who was found to deviate is one of them.
+            evidence = gather_evidence(fitted, tastes=False)
+            clustered = cluster_covariance(evidence)
     draws = None
     if asked.method == "bootstrap":
         draws = bootstrap_coefficients(
@@ -109,13 +115,17 @@ def _estimate(
     return in_scores(evidence, clustered, asked.method, draws, about=asked.about)
 
 
-def _by_votes(evidence: Evidence, clustered: Clustered) -> Clustered:
-    at = clustered.consensus.coefficient
-    left = n_votes_used(evidence) - evidence.n_coefficients
+def _of_these(evidence: Evidence, clustered: Clustered) -> Clustered:
+    """The mean taste of these annotators in place of the consensus, votes being the draws."""
+    found = mean_taste(evidence, clustered.consensus)
+    n_votes = float(trials_of_rows(evidence.problem.votes).sum())
     return replace(
         clustered,
-        covariance=vote_covariance(evidence, at, clustered.sizes, clustered.inverse),
-        degrees_of_freedom=max(left, 1.0),
+        consensus=replace(clustered.consensus, coefficient=found.coefficient),
+        covariance=found.covariance,
+        unclustered=found.covariance,
+        attenuation=no_attenuation(evidence.n_coefficients),
+        degrees_of_freedom=max(n_votes - evidence.n_coefficients, 1.0),
     )
 
 

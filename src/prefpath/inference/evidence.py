@@ -21,6 +21,7 @@ from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.votes.encode import BoolArray, CodeArray
 
+_MOST_LEFT_OUT = 0.5  # of the votes
 MOST_COEFFICIENTS = 5_000  # of a dense covariance: 200 MB
 
 
@@ -76,6 +77,16 @@ class Evidence:
         return self.problem.total_weight / self.t
 
     @cached_property
+    def n_present(self) -> int:
+        """Annotators who have votes."""
+        return int(np.count_nonzero(np.diff(self.problem.design.cells)))
+
+    @cached_property
+    def n_deviating(self) -> int:
+        """Annotators with a deviation."""
+        return self.path.active_count(self.t)[0]
+
+    @cached_property
     def free(self) -> BoolArray:
         """Coefficients the votes bound (only with a score for each item: those of its items)."""
         free = np.ones(self.n_coefficients, dtype=bool)
@@ -101,8 +112,12 @@ class Evidence:
         return float(coefficient[-1]) if self.problem.common_position else 0.0
 
 
-def gather_evidence(fitted: Fitted) -> Evidence:
+def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = True) -> Evidence:
     """Pool the votes at the time of a fit.
+
+    Without the votes of those whose attention differs (they say little of the size of the
+    scores), unless `everybody` is asked for; without `tastes` those who deviate are pooled with
+    the others.
 
     Raises
     ------
@@ -117,10 +132,12 @@ def gather_evidence(fitted: Fitted) -> Evidence:
             expected=f"at most {MOST_COEFFICIENTS:,}: their covariance is a dense matrix",
             remedy="pass interval=None",
         )
-    bounded = _bounded(problem, fitted.component)
-    otherwise = path.attention(t) != 0.0
+    otherwise = _sees_otherwise(problem, path.attention(t)) & (not everybody)
+    bounded = _bounded(problem, fitted.component, ~otherwise)
     usable = _without_unbounded(_without(problem, otherwise), bounded)
     own, own_bias, active = _own_parts(path, t)
+    if not tastes:
+        own, active = np.zeros_like(own), own_bias != 0.0
     active &= ~otherwise
     slots, slot_of_cell = _pool(usable, own, own_bias, active)
     coefficient = path.common_at(t)
@@ -141,11 +158,22 @@ def gather_evidence(fitted: Fitted) -> Evidence:
     )
 
 
-def _bounded(problem: Problem, component: CodeArray) -> BoolArray:
+def _sees_otherwise(problem: Problem, attention: Floats) -> BoolArray:
+    """Who sees the scores more or less sharply: the clearest, as long as half of votes stay in."""
+    order = np.argsort(-np.abs(attention), kind="stable")
+    weight = problem.votes.annotator_weight[order]
+    fits = np.cumsum(weight) <= _MOST_LEFT_OUT * weight.sum()
+    otherwise = np.zeros(len(order), dtype=bool)
+    otherwise[order] = np.logical_and.accumulate(fits) & (attention[order] != 0.0)
+    return otherwise
+
+
+def _bounded(problem: Problem, component: CodeArray, kept: BoolArray) -> BoolArray:
     # Features share what is known between items; the fit itself then says if it is bounded.
     if problem.features is not None:
         return np.ones(problem.votes.n_items, dtype=bool)
-    return bounded_items(problem.votes, component, problem.loss)
+    votes = problem.votes if kept.all() else problem.votes.take(kept[problem.votes.annotator])
+    return bounded_items(votes, component, problem.loss)
 
 
 def _without(problem: Problem, left_out: BoolArray) -> Problem:

@@ -34,8 +34,8 @@ class CommonScores:
         The full fit's.
     centre : array (n_items,)
         Where the common score would settle beside the annotators' own parts, with what tastes
-        too faint to be found have flattened put back. Intervals are around it, and reach as
-        far as the score if that is outside.
+        too faint to be found have flattened put back; about these annotators, their mean taste.
+        Intervals are around it, and reach as far as the score if that is outside.
     covariance, unclustered : array (n_items, n_items)
         Clustered by annotator, over resamples or (`about` these) of votes; and as if votes were
         drawn one by one and everybody's own part were known.
@@ -48,8 +48,9 @@ class CommonScores:
         Whom the intervals are about: only the votes of these annotators vary, or the
         annotators themselves.
     unseen_tastes : bool
-        Whether annotators surely differ by more than was found in any of them: the common score
-        is then the middle of their tastes, not a ranking that most of them follow.
+        Whether annotators differ by more than was found in any of them, or may do so for all
+        their votes say: intervals are then for the mean preference of the crowd (scores that
+        describe its votes best), not for a ranking that most of them follow.
     draws : array (n_resamples, n_items) or None
         Scores in each resample.
     common_position, position_error : float or None
@@ -166,11 +167,11 @@ def in_scores(
         bounded=bounded,
         component=evidence.component,
         degrees_of_freedom=clustered.degrees_of_freedom,
-        n_annotators=int(np.count_nonzero(np.diff(evidence.problem.design.cells))),
+        n_annotators=evidence.n_present,
         method=method,
         loss=evidence.problem.loss,
         about=about,
-        unseen_tastes=clustered.attenuation.unseen.is_there,
+        unseen_tastes=clustered.attenuation.mean_preference,
         draws=by_item,
         common_position=common_position,
         position_error=position_error,

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from scipy.stats import t as student
 
+from prefpath.fitted.ranks import rank_within
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray, CodeArray
 
@@ -35,7 +36,8 @@ def rank_intervals(common: ScoresWithErrors, level: float) -> tuple[Ints, Ints]:
     above or below is settled, and k falls to the number of those who are not, until nobody
     more can be told apart (Holm's steps; Mogstad, Romano, Shaikh and Wilhelm 2024). Comparing
     single intervals for overlap instead is too strict for a few items and too lenient for
-    many. An unbounded item may have any rank.
+    many. An unbounded item may have any rank, and the rank shown is always among those allowed:
+    scores may be ordered otherwise than the centres of their intervals.
     """
     n_items = len(common.score)
     first = np.ones(n_items, dtype=np.int64)
@@ -48,7 +50,8 @@ def rank_intervals(common: ScoresWithErrors, level: float) -> tuple[Ints, Ints]:
             above, below = _surely(common, bounded, level)
             first[bounded] += above
             last[bounded] -= below
-    return first, last
+    rank = rank_within(common.score, common.component)
+    return np.minimum(first, rank), np.maximum(last, rank)
 
 
 def _surely(common: ScoresWithErrors, members: Ints, level: float) -> tuple[Ints, Ints]:

@@ -101,7 +101,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
     gradient = as_rows(evidence, blocks, position_gradient)
     remove_leverage(evidence, consensus.coefficient, sizes, bread, blocks, position_gradient)
     corrected = as_rows(evidence, blocks, position_gradient)
-    n_present = int(np.count_nonzero(np.diff(evidence.problem.design.cells)))
+    n_present = evidence.n_present
     drift = np.asarray(corrected.sum(axis=0)) / max(n_present, 1)
     meat = (corrected.T @ corrected).toarray() - n_present * np.outer(drift, drift)
     meat *= (n_present - 1) / max(n_present, 1)

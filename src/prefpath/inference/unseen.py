@@ -30,8 +30,8 @@ from prefpath.model.design import Codes, Floats, Ints
 from prefpath.votes.trials import trials_of_rows
 
 _MOST_SAMPLED = 2_000  # followers the variance is estimated from
-_CLEARLY = 3.0
-_TOO_SMALL_TO_MATTER = 0.05  # squared logits: shifts a pair's chances by 3 points at most
+_ALLOWED = 2.0  # standard errors
+_TOO_SMALL_TO_MATTER = 0.07  # squared logits: flattens scores by 2 or 3 %
 _LEAST_TOLD = 1e-12  # votes no two of which share an item tell nothing of it
 
 
@@ -42,9 +42,9 @@ class UnseenVariance(NamedTuple):
     error: float
 
     @property
-    def is_there(self) -> bool:
-        """Whether it is surely more than nothing, and large enough to matter."""
-        return self.value > max(_CLEARLY * self.error, _TOO_SMALL_TO_MATTER)
+    def may_matter(self) -> bool:
+        """Whether the votes leave it open that it is large enough to matter."""
+        return self.value + _ALLOWED * self.error > _TOO_SMALL_TO_MATTER
 
 
 def unseen_variance(

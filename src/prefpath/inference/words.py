@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from prefpath.fitted import Fitted
 from prefpath.inference.common import common_scores, population
 from prefpath.leaderboard import interval_meaning
@@ -31,4 +33,26 @@ def describe_shared_lean(effect: Mapping[str, float | None]) -> str:
         f"All annotators share a lean: of two equal items they choose the left in {point:.1%}"
         f"{within} of the votes. Scores are freed of it, and an annotator who leans does so "
         "beyond it."
+    )
+
+
+def describe_attention(fitted: Fitted) -> str | None:
+    """That some see the common scores more or less sharply; None where the model has no such."""
+    if not fitted.problem.attention:
+        return None
+    sigma = fitted.attention[fitted.attention != 0.0]
+    if not len(sigma):
+        return (
+            "Annotators may see the common scores more or less sharply; nobody does at the "
+            "chosen time."
+        )
+    kinds = {
+        "less sharply": np.count_nonzero((sigma < 0.0) & (sigma >= -1.0)),
+        "the wrong way round": np.count_nonzero(sigma < -1.0),
+        "more sharply": np.count_nonzero(sigma > 0.0),
+    }
+    parts = ", ".join(f"{n:,} {how}" for how, n in kinds.items() if n)
+    return (
+        f"Annotators do not all see the common scores alike: the model lets {len(sigma):,} of "
+        f"{fitted.n_present:,} see them otherwise ({parts}), so that they move the ranking less."
     )

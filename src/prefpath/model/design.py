@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.machine import for_rows
 from prefpath.votes import Votes
 
 Ints = NDArray[np.int64]
@@ -52,8 +53,9 @@ def build_design(
     """Find each annotator's seen items and give every cell its two places among them."""
     left, right = votes.left[cell_starts], votes.right[cell_starts]
     cells = np.searchsorted(cell_starts, votes.offsets).astype(np.int64)
-    seen = _count_seen(cells, left, right, votes.n_items)
-    seen_item, left_at, right_at = _place_seen(cells, left, right, seen, votes.n_items)
+    seen = for_rows(len(left), _count_seen)(cells, left, right, votes.n_items)
+    place_seen = for_rows(len(left), _place_seen)
+    seen_item, left_at, right_at = place_seen(cells, left, right, seen, votes.n_items)
     position = (votes.position_known[cell_starts] & use_position).astype(np.int8)
     if features is None:
         blocks, phi = seen, np.zeros((0, 0))

@@ -179,6 +179,15 @@ class BradleyTerry(_BinaryLoss):
         # 2 c(x) + x c'(x) is largest at 0, where c is 1/4.
         return min(0.5, super().most_curved_product(margin))
 
+    def gradient(self, margin: Array, choice: Array) -> Array:
+        margin, choice = np.asarray(margin, dtype=float), np.asarray(choice, dtype=float)
+        result: Array = (1.0 - choice) / 2.0 * expit(margin) - (1.0 + choice) / 2.0 * expit(-margin)
+        return result
+
+    def derivatives(self, margin: Array, choice: Array) -> tuple[Array, Array]:
+        won = expit(np.asarray(margin, dtype=float))
+        return won - 0.5 * (1.0 + choice), won * (1.0 - won)
+
     def _win(self, margin: Array) -> tuple[Array, Array, Array]:
         lost = expit(-margin)
         return np.logaddexp(0.0, -margin), -lost, lost * expit(margin)

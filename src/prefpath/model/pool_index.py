@@ -5,12 +5,13 @@ It depends on who compared what and not on weights: all folds of a problem share
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.machine import for_rows
 from prefpath.model.design import Codes, Design, Floats, Ints, Places
 from prefpath.model.losses import Loss
 from prefpath.pairs.keys import number_keys
@@ -40,7 +41,7 @@ def build_pool_index(
     """
     levels, level = _choice_levels(design, loss, choice)
     side = _cell_sides(design, with_sides=with_sides)
-    key = _cell_keys(design, n_items, side, level, len(levels))
+    key = _keys_of_cells(design, n_items, side, level, len(levels))
     distinct, pair_of = number_keys(key, n_items * n_items * 3 * len(levels))
     return index_of_keys(distinct, n_items, len(levels))._replace(pair_of=pair_of)
 
@@ -63,7 +64,7 @@ def cell_keys(design: Design, n_items: int, *, with_sides: bool) -> Ints:
     For losses whose votes can be averaged.
     """
     level = np.zeros(len(design.left_at), dtype=np.int32)
-    return _cell_keys(design, n_items, _cell_sides(design, with_sides=with_sides), level, 1)
+    return _keys_of_cells(design, n_items, _cell_sides(design, with_sides=with_sides), level, 1)
 
 
 def _choice_levels(design: Design, loss: Loss, choice: Floats) -> tuple[Floats, Codes]:
@@ -80,6 +81,11 @@ def _cell_sides(design: Design, *, with_sides: bool) -> NDArray[np.int8]:
         return np.zeros(len(design.left_at), dtype=np.int8)
     ahead = np.where(design.left_at < design.right_at, 1, -1)
     return (design.position * ahead).astype(np.int8)
+
+
+def _keys_of_cells(design: Design, *how: Any) -> Ints:
+    keys: Ints = for_rows(len(design.left_at), _cell_keys)(design, *how)
+    return keys
 
 
 @njit(cache=True, nogil=True)

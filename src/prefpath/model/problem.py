@@ -118,6 +118,13 @@ class Problem:
             total_weight=float(weight.sum()),
         )
 
+    def with_attention(self) -> Problem:
+        """The same problem where annotators may see more or less sharply."""
+        result = replace(self, attention=True)
+        if "pooled_fit" in self.__dict__:  # of the same weights
+            result.__dict__["pooled_fit"] = self.pooled_fit
+        return result
+
     @property
     def pool_index(self) -> PoolIndex:
         """The distinct pairs of the votes, numbered once for this problem and all its folds."""

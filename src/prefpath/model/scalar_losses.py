@@ -19,7 +19,7 @@ GRAM, LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER, HUBER, SMOOTH_L1 = range(6)
 def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -> float:
     """Derivative of the loss `code` in the margin, for one vote."""
     if code == BRADLEY_TERRY:
-        return 1.0 / (1.0 + math.exp(-margin)) - 0.5 * (1.0 + choice)
+        return 1.0 / (1.0 + np.exp(-margin)) - 0.5 * (1.0 + choice)
     if code == LINEAR:
         return margin - choice
     if code == GRAM:  # the quadratic form of the design itself

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.machine import FEW_ROWS
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 
 Places = NDArray[np.uint32]
@@ -41,7 +42,7 @@ def number_keys(key: IntArray, n_keys: int) -> tuple[IntArray, Places]:
     >>> number_keys(np.array([3, 1, 3]), 10)
     (array([1, 3]), array([1, 0, 1], dtype=uint32))
     """
-    if by_table(len(key), n_keys):
+    if len(key) > FEW_ROWS and by_table(len(key), n_keys):
         return _number_by_table(key, n_keys)
     distinct, place = np.unique(key, return_inverse=True)
     return distinct, place.astype(np.uint32)

@@ -14,6 +14,7 @@ from prefpath.votes.encode import FloatArray
 
 Matrix = Any  # an ndarray or a scipy sparse array
 
+_LEAST_RIDGE = 16.0 * float(np.finfo(np.float64).eps)  # of the largest entry
 _DENSE_COLUMNS = 2_000  # up to here a dense factorisation is faster than conjugate gradients
 
 
@@ -26,8 +27,12 @@ def gram(design: Matrix, weight: FloatArray) -> Matrix:
 
 
 def solve_ridged(matrix: Matrix, right: FloatArray, ridge: float) -> FloatArray:
-    """Solve `(matrix + ridge * I) x = right` for a positive semi-definite matrix and ridge > 0."""
+    """Solve `(matrix + ridge * I) x = right` for a positive semi-definite matrix and ridge > 0.
+
+    A ridge too small to be seen beside the matrix is raised to the least that is.
+    """
     n = matrix.shape[0]
+    ridge = max(ridge, _LEAST_RIDGE * float(matrix.diagonal().max(initial=0.0)))
     if isinstance(matrix, np.ndarray):
         ridged = matrix + ridge * np.eye(n)
         return np.asarray(linalg.solve(ridged, right, assume_a="pos"), dtype=float)

@@ -8,6 +8,8 @@ a verdict it does not know, is left to the reader.
 
 from __future__ import annotations
 
+import tempfile
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,11 +17,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.errors import VoteError, VoteWarning
 from prefpath.plain.arrays import CodedComparisons
+from prefpath.votes import read_votes
 from prefpath.votes.encode import CodeArray, IntArray, Labels
 
 Bytes = NDArray[np.uint8]
 
+_HEAD = 65_536  # bytes of which the reader says how they are to be read
 _SMALLEST = 1_000_000  # bytes: the reader takes no longer for less
 _SHAPES = (
     ("left", "right", "choice", {"left": 1, "right": -1, "tie": 0}),
@@ -61,6 +66,26 @@ def read_plain_csv(source: Any, *, with_annotators: bool) -> CodedComparisons | 
         return None
     columns = _read_columns(data, header, with_annotators)
     return None if columns is None else _as_comparisons(columns, header)
+
+
+def origin_of_plain_csv(file: str, found: CodedComparisons) -> dict[str, Any] | None:
+    """What the reader says of the file's first rows, with the counts of all; None if it refuses.
+
+    It holds no duplicates: nobody has looked for them.
+    """
+    with Path(file).open("rb") as stream:
+        lines = stream.read(_HEAD).rpartition(b"\n")[0]
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoteWarning)
+        head = Path(folder) / "head.csv"
+        head.write_bytes(lines)
+        try:
+            origin = dict(read_votes(head).origin)
+        except VoteError:
+            return None
+    del origin["duplicates_merged"]
+    n_rows, ties = len(found.left), int((found.choice == 0).sum())
+    return origin | {"source": file, "rows": n_rows, "votes": n_rows, "ties": ties}
 
 
 def _read_header(start: bytes) -> _Header | None:

@@ -24,7 +24,7 @@ from prefpath.votes import Votes, read_votes
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.graph import components_of_pairs
 
-_FITTED = ("bradley-terry", "thurstone-mosteller", "linear")
+FITTED = ("bradley-terry", "thurstone-mosteller", "linear")
 
 
 def rank(
@@ -69,12 +69,12 @@ def rank(
     (['a'], [False, True, True])
     """
     _check_level(interval)
-    if method in _FITTED and weight is None and not reading:
+    if method in FITTED and weight is None and not reading:
         plain = read_plain_csv(x, with_annotators=interval is not None)
         if plain is not None:
             return _fitted_ranking(plain, as_loss(method), interval)
     votes, comparisons = _as_comparisons(x, weight, reading)
-    if method in _FITTED:
+    if method in FITTED:
         return _fitted_ranking(comparisons, as_loss(method), interval)
     return _baseline_ranking(votes or _as_votes(comparisons), method)
 
@@ -89,6 +89,8 @@ def _as_comparisons(
                 expected="weight, method and interval",
             )
         return None, CodedComparisons.of_arrays(x, weight)
+    if isinstance(x, CodedComparisons):
+        return None, x
     if isinstance(x, Votes):
         if weight is not None or reading:
             raise SettingError("weights or options of reading beside Votes", expected="Votes alone")
@@ -206,7 +208,7 @@ def _baseline_ranking(votes: Votes, method: str) -> PlainRanking:
     if method.lower() not in BASELINES:
         raise SettingError(
             f"there is no method {method!r}",
-            expected=f"one of {', '.join((*_FITTED, *BASELINES))}",
+            expected=f"one of {', '.join((*FITTED, *BASELINES))}",
         )
     baseline = make_baseline(method).fit(votes)
     counts = pool_votes(votes)

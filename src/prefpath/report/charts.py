@@ -19,15 +19,16 @@ BLUE, ORANGE, GREEN, GREY = "#2a85c7", "#d55e00", "#009e73", "#8a939e"
 _HEIGHT = 300
 _NAMED_LINES = 8
 _LINE_OF_TEXT = 0.055  # of the height of a chart
-_ROOM_FOR_NAMES = 1.6  # times the last time, on a logarithmic axis
+_ROOM_FOR_NAMES = 0.45  # of the length of the path: names of 12 letters fit on a phone
+_LETTERS = 12
 
 
 def charts(data: ReportData) -> dict[str, tuple[Any, str]]:
-    """Bokeh figures by name, each with the words that describe it."""
-    found = {
-        "deviation-paths": (_paths(data, "deviation"), _describe(data, "deviation")),
-    }
-    if data.votes.position_known.any():
+    """Bokeh figures by name, each with the words that describe it; none of what is all zero."""
+    found = {}
+    if data.journey.deviation.n_active.any():
+        found["deviation-paths"] = (_paths(data, "deviation"), _describe(data, "deviation"))
+    if data.journey.position_bias.n_active.any():
         found["bias-paths"] = (_paths(data, "position_bias"), _describe(data, "position_bias"))
     if data.journey.error is not None:
         found["error-curve"] = (_error_curve(data), _describe_error(data))
@@ -65,7 +66,7 @@ def _figure(data: ReportData, name: str, y_label: str, **options: Any) -> Any:
         sizing_mode="stretch_width",
         x_axis_type="log",
         x_range=DataRange1d(range_padding=0.02),
-        x_axis_label="from one ranking for all to everybody alone (t)",
+        x_axis_label="from one ranking to everybody alone (t)",
         y_axis_label=y_label,
         tools="",
         toolbar_location=None,
@@ -179,7 +180,7 @@ def _name_the_furthest(plot: Any, data: ReportData, lines: Lines) -> None:
         {
             "x": [float(data.journey.times[-1])] * len(kept),
             "y": ends[kept].tolist(),
-            "name": [name if len(name) <= 14 else name[:13] + "…" for name in names],
+            "name": [name if len(name) <= _LETTERS else _shortened(name) for name in names],
         }
     )
     plot.add_layout(
@@ -188,8 +189,18 @@ def _name_the_furthest(plot: Any, data: ReportData, lines: Lines) -> None:
             text_font_size="11px", text_color=GREY,
         )
     )  # fmt: skip
-    plot.x_range.end = float(data.journey.times[-1]) * _ROOM_FOR_NAMES
-    plot.x_range.start = float(data.journey.times[0])
+    first, last = float(data.journey.times[0]), float(data.journey.times[-1])
+    plot.x_range.end = last * max(last / first, 2.0) ** _ROOM_FOR_NAMES
+    plot.x_range.start = first
+
+
+def _shortened(name: str) -> str:
+    """The beginning and the end, where ids differ: annot…r 17.
+
+    >>> _shortened("annotator number 17")
+    'annotat…r 17'
+    """
+    return f"{name[: _LETTERS - 5]}…{name[-4:]}"
 
 
 def _describe(data: ReportData, kind: str) -> str:

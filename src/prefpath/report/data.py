@@ -112,6 +112,11 @@ class ReportData:
         return self.findings.intervals.level
 
     @property
+    def chosen_by_folds(self) -> bool:
+        """Whether held-out votes chose the point, not the user and not the path's end."""
+        return self.journey.error is not None and not self.fitted.chosen_by_hand
+
+    @property
     def n_items_shown(self) -> int:
         return len(self.item_codes)
 

@@ -19,6 +19,9 @@ _UNSAFE_IN_SCRIPT = {
 }
 
 
+_SHORT, _TAIL = 16, 10  # letters
+
+
 def text(value: Any) -> str:
     """A value as HTML text or as an attribute in quotes.
 
@@ -35,6 +38,21 @@ def label(value: Any) -> str:
     '<bdi>a&lt;b</bdi>'
     """
     return f"<bdi>{text(value)}</bdi>"
+
+
+def one_line(value: Any) -> str:
+    """A label that is cut in its middle where there is no room: names often differ at their end.
+
+    >>> one_line("short")
+    '<span class="name"><bdi>short</bdi></span>'
+    >>> one_line("provider/a-long-model-name-1")
+    '<span class="name"><bdi><span>provider/a-long-mo</span><span>del-name-1</span></bdi></span>'
+    """
+    written = str(value)
+    if len(written) <= _SHORT:
+        return f'<span class="name">{label(written)}</span>'
+    head, tail = text(written[:-_TAIL]), text(written[-_TAIL:])
+    return f'<span class="name"><bdi><span>{head}</span><span>{tail}</span></bdi></span>'
 
 
 def script_json(value: Any) -> str:

@@ -38,10 +38,10 @@ def number(value: Any, digits: int = 3) -> str:
 def fixed(value: Any, places: int = 2) -> str:
     """A fixed number of decimals, for columns that line up.
 
-    >>> fixed(-1.005), fixed(None)
-    ('−1.00', '–')
+    >>> fixed(-1.005), fixed(None), fixed(-0.001)
+    ('−1.00', '–', '0.00')
     """
-    return _minus(f"{float(value):,.{places}f}") if known(value) else "–"
+    return _minus(f"{round(float(value), places) + 0.0:,.{places}f}") if known(value) else "–"
 
 
 def count(value: Any) -> str:

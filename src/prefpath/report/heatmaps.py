@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from prefpath.plots.tally import pair_tables
 from prefpath.report.data import ReportData
-from prefpath.report.escape import label, text
+from prefpath.report.escape import one_line, text
 from prefpath.report.format import count
 
 _PEOPLE_SHOWN = 12
@@ -92,13 +92,14 @@ def _map(
     columns: Sequence[str],
     cells: Sequence[Sequence[str]],
 ) -> str:
-    head = "".join(f'<th scope="col"><span>{label(column)}</span></th>' for column in columns)
+    head = "".join(f'<th scope="col">{one_line(column)}</th>' for column in columns)
     body = "".join(
-        f'<tr><th scope="row">{label(row)}</th>{"".join(line)}</tr>'
+        f'<tr><th scope="row" title="{text(row)}">{one_line(row)}</th>{"".join(line)}</tr>'
         for row, line in zip(rows, cells, strict=True)
     )
     return (
+        f'<div class="panel map"><h3>{text(caption)}</h3>'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
         f'<table class="heat" id="heat-{name}"><caption>{text(caption)}</caption>'
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
     )

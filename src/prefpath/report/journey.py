@@ -8,13 +8,14 @@ import numpy as np
 
 from prefpath.fitted import Fitted
 from prefpath.model.design import Floats, Ints
-from prefpath.path import Path
+from prefpath.path import Kind, Path
 from prefpath.plots.tally import deviation_size
 
 BAND_QUANTILES = (0.5, 0.9, 0.99)
 """What the bands of a large crowd show: the middle annotator, nine in ten, 99 in 100."""
 
 _JUST_BEFORE = 0.95
+_KINDS: tuple[Kind, ...] = ("deviation", "position_bias", "attention")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +68,10 @@ class Journey:
     chosen : int
         Position of the chosen time.
     scores : array (n_times, n_items shown)
-    deviation, position_bias : Lines
-        Size of the deviation; position bias with its sign.
+    deviation, position_bias, attention : Lines
+        Size of the deviation; position bias and attention with their signs.
     n_active : array (n_times,)
-        Annotators with either, of the whole crowd.
+        Annotators with either or an attention, of the whole crowd.
     error, error_se : array (n_times,) or None
         Held-out error and its standard error, where there was cross-validation.
     criterion : str
@@ -84,6 +85,7 @@ class Journey:
     scores: Floats
     deviation: Lines
     position_bias: Lines
+    attention: Lines
     n_active: Ints
     error: Floats | None
     error_se: Floats | None
@@ -99,6 +101,7 @@ def gather_journey(
     times = np.union1d(path.times, [_social_time(path), fitted.t])
     deviation = np.array([deviation_size(path, float(t)) for t in times])
     bias = np.array([path.position_bias(float(t)) for t in times])
+    attention = np.array([path.attention(float(t)) for t in times])
     held_out = fitted.held_out_along(times)
     return Journey(
         times=times,
@@ -106,7 +109,8 @@ def gather_journey(
         scores=np.array([path.scores(float(t))[item_codes] for t in times]),
         deviation=Lines.of(deviation, annotator_codes, n_lines),
         position_bias=Lines.of(bias, annotator_codes, n_lines),
-        n_active=np.count_nonzero((deviation != 0) | (bias != 0), axis=1),
+        attention=Lines.of(attention, annotator_codes, n_lines),
+        n_active=np.count_nonzero((deviation != 0) | (bias != 0) | (attention != 0), axis=1),
         error=None if held_out is None else held_out.error,
         error_se=None if held_out is None else held_out.standard_error,
         criterion=fitted.criterion or "mismatch",
@@ -117,4 +121,6 @@ def gather_journey(
 def _social_time(path: Path) -> float:
     """A time at which nobody stands out: the first knot is where the first one pops up."""
     first = float(path.times[0])
-    return first if path.active_count(first) == (0, 0) else _JUST_BEFORE * first
+    enters = min(float(path.entry_times(kind).min(initial=np.inf)) for kind in _KINDS)
+    # The first knot is the first entry, to rounding: whether somebody is in there is chance.
+    return first if enters > first * (1.0 + 1e-6) else _JUST_BEFORE * first

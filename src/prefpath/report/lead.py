@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefpath.findings import Board
 from prefpath.report.data import ReportData
-from prefpath.report.escape import label, text
+from prefpath.report.escape import one_line, text
 from prefpath.report.format import fixed, known, percent, plural
 from prefpath.report.tables import axis, track
 
@@ -44,7 +44,7 @@ def _row(data: ReportData, k: int, span: tuple[float, float]) -> str:
     if known(low) and known(high):
         words += f" ({fixed(low)} to {fixed(high)})"
     return (
-        f'<li title="{text(shown)}: {words}"><span class="name">{label(shown)}</span>'
+        f'<li title="{text(shown)}: {words}">{one_line(shown)}'
         f'{track(ranking["score"][k], low, high, span)}<span class="unseen">{words}</span></li>'
     )
 

@@ -56,7 +56,7 @@ def render(data: ReportData) -> str:
 <main>
 {answer_cards(data, answers(data))}
 <nav aria-label="Sections">{links}</nav>
-{journey_section()}
+{journey_section(data)}
 <div class="ride">
 {slider(data)}
 {board_section(data, frames)}

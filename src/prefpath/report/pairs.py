@@ -6,7 +6,7 @@ from itertools import combinations
 
 from prefpath.plots.tally import pair_tables
 from prefpath.report.data import ReportData
-from prefpath.report.escape import label
+from prefpath.report.escape import one_line, text
 from prefpath.report.format import count, known, percent
 from prefpath.report.tables import Cell, Heading, sortable_table
 
@@ -35,6 +35,7 @@ def pair_table(data: ReportData) -> str:
     return (
         '<details class="panel pairs" open><summary>Expected shares between the first '
         f"{len(rows)} items</summary>"
+        '<p class="note">● The interval excludes an even match.</p>'
         + sortable_table("pairs", "Who beats whom", headings, found)
         + "</details>"
     )
@@ -53,10 +54,14 @@ def _row(data: ReportData, pair: tuple[int, int], share: float, battles: float) 
     )
     return [
         Cell(f'<span title="the interval excludes an even match">{sure}</span>'),
-        Cell(label(data.name(item)), data.name(item)),
-        Cell(label(data.name(other)), data.name(other)),
+        Cell(_titled(data.name(item)), data.name(item)),
+        Cell(_titled(data.name(other)), data.name(other)),
         Cell(percent(found["probability"]), found["probability"]),
         Cell(interval),
         Cell(count(battles), battles),
         Cell(percent(share) if battles else "–", share if battles else ""),
     ]
+
+
+def _titled(name: str) -> str:
+    return f'<span title="{text(name)}">{one_line(name)}</span>'

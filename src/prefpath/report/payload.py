@@ -31,9 +31,11 @@ def payload(data: ReportData) -> dict[str, Any]:
         "error": None if journey.error is None else _rounded(journey.error),
         "deviating": journey.deviation.n_active,
         "leaning": journey.position_bias.n_active,
+        "seeing": journey.attention.n_active if data.fitted.problem.attention else None,
         "active": journey.n_active,
-        "deviation": _rounded(journey.deviation.shown),
-        "bias": _rounded(journey.position_bias.shown),
+        "deviation": _rounded(_never_zero(journey.deviation.shown)),
+        "bias": _rounded(_never_zero(journey.position_bias.shown)),
+        "attention": _rounded(_never_zero(journey.attention.shown)),
         "top": _labels(data, data.personal.common_top()),
         "met": _met(data),
         "people": [_person(data, row, code) for row, code in enumerate(data.annotator_codes)],
@@ -74,6 +76,11 @@ def _labels(data: ReportData, items: Ints) -> list[str]:
 
 def _moves(data: ReportData, moves: list[Move]) -> list[list[Any]]:
     return [[data.name(data.votes.items[m.item]), m.common_rank, m.own_rank] for m in moves]
+
+
+def _never_zero(values: Floats) -> Floats:
+    """Who has just entered keeps a sign when decimals are cut: signs and counts agree."""
+    return np.where(values != 0.0, np.copysign(np.maximum(np.abs(values), 1e-4), values), 0.0)
 
 
 def _rounded(values: Floats) -> list[Any]:

@@ -35,15 +35,17 @@ def _card(answer: Answer, picture: str = "") -> str:
     )
 
 
-def journey_section() -> str:
+def journey_section(data: ReportData) -> str:
     """What the slider is; it stays in view over the sections it moves."""
-    return """
+    mark = "the point at which votes that were held out are predicted best"
+    if not data.chosen_by_folds:
+        mark = "the point that was asked for" if data.fitted.chosen_by_hand else "the path's end"
+    return f"""
 <section id="journey" aria-labelledby="journey-title">
 <h2 id="journey-title">From one ranking for all to everybody alone</h2>
 <p>On the left of the slider everybody shares one ranking. Moving right, annotators whose votes
 the common ranking explains badly get a taste or a lean of their own, the most different first.
-The mark is the point at which votes that were held out are predicted best; everything on this page
-is said at that point.</p></section>"""
+The mark is {mark}; everything on this page is said at that point.</p></section>"""
 
 
 def board_section(data: ReportData, charts: Mapping[str, str]) -> str:
@@ -59,6 +61,7 @@ evidence beyond chance.</p></div>"""
     if notes:
         notes += " They hold at the chosen point and are hidden elsewhere."
     notes += " " + text(data.findings.meaning_of_position or "")
+    notes += " " + text(data.findings.meaning_of_attention or "")
     notes += " " + text(data.findings.meaning_of_scores or "")
     return f"""
 <section id="board" aria-label="Leaderboard, who differs, and error">
@@ -80,7 +83,7 @@ def slider(data: ReportData) -> str:
     journey = data.journey
     last = len(journey.times) - 1
     place = 100 * journey.chosen / max(last, 1)
-    why = "the chosen point" + (", by cross-validation" if journey.error is not None else "")
+    why = "the chosen point" + (", by cross-validation" if data.chosen_by_folds else "")
     return f"""
 <div class="slider">
 <div class="ends"><label for="time">One ranking for all</label>
@@ -114,6 +117,7 @@ def table_foot(table: str, shown: int, total: int, noun: str) -> str:
 
 def annotator_section(data: ReportData) -> str:
     """Who is who: verdicts, evidence, and the ranking of each beside the common one."""
+    seeing = ", ◐ sees more or less sharply" if data.fitted.problem.attention else ""
     return f"""
 <section id="people" aria-labelledby="people-title">
 <div class="bar"><h2 id="people-title">Annotators</h2>
@@ -121,7 +125,7 @@ def annotator_section(data: ReportData) -> str:
 <p>Those who stand out come first. Of the annotators a verdict singles out, about
 {percent(data.findings.q)} may be so by chance (false-discovery rate). Open a name for the evidence
 and for that annotator’s own ranking. The first column follows the slider:
-◆ own taste, ◀ leans left, ▶ leans right; all other figures hold at the chosen point.</p>
+◆ own taste, ◀ leans left, ▶ leans right{seeing}; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, "annotator")}
 <p class="note">{download_link("annotators", data.annotators, "annotator")}</p></section>"""
@@ -136,13 +140,13 @@ def path_section(data: ReportData, charts: Mapping[str, str]) -> str:
             f"{data.votes.n_annotators:,} annotators; the {data.limits.lines} who go furthest "
             "are lines of their own."
         )
+    nobody = '<p class="note">Nobody, all along the path.</p>'
+    kinds = [("deviation-paths", "Taste: how far from the common ranking")]
+    if data.votes.position_known.any():
+        kinds.append(("bias-paths", "Lean: to the left above zero, to the right below"))
     panels = "".join(
-        f'<div class="panel"><h3>{words}</h3>{charts[name]}</div>'
-        for name, words in (
-            ("deviation-paths", "Taste: how far from the common ranking"),
-            ("bias-paths", "Lean: to the left above zero, to the right below"),
-        )
-        if name in charts
+        f'<div class="panel"><h3>{words}</h3>{charts.get(name, nobody)}</div>'
+        for name, words in kinds
     )
     return f"""
 <section id="paths" aria-labelledby="paths-title"><h2 id="paths-title">Paths</h2>

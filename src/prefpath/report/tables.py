@@ -24,7 +24,7 @@ from prefpath.diagnose.verdicts import (
     UNEXPLAINED,
 )
 from prefpath.report.data import Columns, ReportData
-from prefpath.report.escape import label, text
+from prefpath.report.escape import one_line, text
 from prefpath.report.evidence import interval
 from prefpath.report.format import count, fixed, known, number, percent, shown_or_unknown
 
@@ -158,7 +158,7 @@ def _item_cell(data: ReportData, k: int, low: Any, high: Any) -> str:
     )
     return (
         f'<button type="button" class="open item" aria-expanded="false" title="{text(shown)}">'
-        f'{label(shown)}</button><small class="phone">{small}</small>'
+        f'{one_line(shown)}</button><small class="phone">{small}</small>'
     )
 
 
@@ -290,7 +290,10 @@ def _any_known(data: ReportData, column: str) -> bool:
 def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: bool) -> list[Cell]:
     people = data.annotators
     name, verdict = people["annotator"][k], str(people["verdict"][k])
-    button = f'<button type="button" class="open" aria-expanded="false">{label(name)}</button>'
+    button = (
+        f'<button type="button" class="open" aria-expanded="false" title="{text(name)}">'
+        f"{one_line(name)}</button>"
+    )
     row = [
         Cell('<span class="now"></span>'),
         Cell(button, name),

@@ -54,11 +54,15 @@ def method_section(data: ReportData) -> str:
         ("Intervals", _intervals(data)),
         ("False-discovery rate", percent(data.findings.q)),
     ]
+    attention = (
+        ", and how sharply the annotator sees the scores" if data.fitted.problem.attention else ""
+    )
+    how = "; the time is chosen on votes held out" if data.chosen_by_folds else ""
     return f"""
 <section id="method" aria-labelledby="method-title"><h2 id="method-title">How it was computed</h2>
 <p>A common score for every item; where the votes ask for it, a deviation of the scores and a
-position bias for an annotator. The path runs from one ranking for all to everybody alone; the
-time is chosen on votes held out.</p>
+position bias for an annotator{attention}. The path runs from one ranking for all to everybody
+alone{how}.</p>
 <div class="facts">
 {_facts("Votes", _data_facts(data))}
 {_facts("Path", solved)}
@@ -97,7 +101,7 @@ def _data_facts(data: ReportData) -> list[tuple[str, str]]:
     facts += [
         (str(key).replace("_", " "), _setting(value))
         for key, value in votes.origin.items()
-        if key != "source"  # it names folders of the machine the file was on
+        if key != "source" and value != []  # the source names folders of the user's machine
     ]
     if data.heading.source is not None:
         facts.insert(0, ("File", data.heading.source))

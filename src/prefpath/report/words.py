@@ -122,15 +122,19 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
     found, common = data.fitted.held_out, data.fitted.held_out_of_one_ranking
     if found is None or common is None:
         return []
-    start, chosen = common.wrong, found.wrong
-    if chosen >= start:
+    if found.error >= common.error:
         return [
             "What is each annotator's own does not help to predict new votes "
-            f"({percent(start, 1)} wrong)."
+            f"({percent(common.wrong, 1)} wrong)."
         ]
+    surely = (
+        f" (log-loss {found.error:.4f}, against {common.error:.4f})"
+        if data.fitted.criterion == "log-loss"
+        else ""
+    )
     return [
-        f"With what is each annotator's own, {percent(chosen, 1)} of held-out votes are predicted "
-        f"wrong, against {percent(start, 1)} with one ranking for all."
+        f"With what is each annotator's own, {percent(found.wrong, 1)} of held-out votes are "
+        f"predicted wrong, against {percent(common.wrong, 1)} with one ranking for all{surely}."
     ]
 
 

@@ -83,7 +83,7 @@ def _check_number(n_folds: int, units: int, over: Over) -> None:
         raise VoteError(
             f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",
             expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
-            remedy="ask for fewer folds, or choose t yourself",
+            remedy="ask for fewer folds with --cv (cv), or for none with --cv 0 (cv=0)",
         )
 
 

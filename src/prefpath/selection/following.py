@@ -207,7 +207,7 @@ class Follower:
     def _is_settled(self, found: Found, first: float) -> bool:
         rule, last, mean = self.stopping, float(found.times[-1]), found.errors.mean(axis=0)
         entered = self.main.share_entered
-        if last >= rule.last_ratio * first:
+        if last >= rule.last_ratio * first or entered == 0.0:  # nobody in time: one ranking
             return True
         if self.watch.n_sure >= min(3, self.grid.knots_within(rule.stretch_ratio)):
             return entered >= rule.entered

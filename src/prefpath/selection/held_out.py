@@ -12,9 +12,11 @@ from prefpath.checkpoint.files import Arrays
 from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
+from prefpath.selection.stopping import HasWho
 from prefpath.solver.active import Active, value_active
 from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
 from prefpath.solver.kernels import common_scores, unit_scores
+from prefpath.solver.small import Cells, held_scores, is_small
 
 
 class HeldOutVotes(NamedTuple):
@@ -51,8 +53,8 @@ def held_out_votes(problem: Problem, test_weight: Floats) -> HeldOutVotes:
     )
 
 
-class KnotScorer:
-    """Takes the place of a path's recorder: keeps what each knot costs, not the knot.
+class FoldScores:
+    """What the knots of a fold cost, as its solver passes them: in place of a path's recorder.
 
     `costs[k]` holds the cost of each annotator's held-out votes at knot k (by the criterion,
     weighted, annotators as in `held_out.who`), until `forget`; `errors` and `wrong` are the means
@@ -61,25 +63,24 @@ class KnotScorer:
 
     interpolates: ClassVar[bool] = False
 
-    def __init__(self, problem: Problem, test_weight: Floats, criterion: str) -> None:
-        self.held_out = held_out_votes(problem, test_weight)
+    def __init__(self, held_out: HasWho) -> None:
+        self.held_out = held_out
         self.times: list[float] = []
         self.errors: list[float] = []
         self.wrong: list[float] = []
         self.costs: list[Floats] = []
-        self._problem, self._criterion = problem, criterion
-        self._total = float(self.held_out.weight.sum())
-        self._margin = np.empty(len(self.held_out.left))
-        self._place = np.full(problem.votes.n_annotators, -1, dtype=np.int64)
-        self._n_placed = 0
-        self._inputs = inputs_of(problem)
-        self._theta = np.zeros(problem.votes.n_items)
-        self._scratch = make_scratch(problem, with_items=False)
 
     @property
     def last_time(self) -> float:
         """Of the last knot; 0 before the first."""
         return self.times[-1] if self.times else 0.0
+
+    def note(self, t: float, error: float, wrong: float, costs: Floats) -> None:
+        """Add a knot."""
+        self.times.append(t)
+        self.errors.append(error)
+        self.wrong.append(wrong)
+        self.costs.append(costs)
 
     def state(self) -> Arrays:
         """What has been scored so far, as plain arrays."""
@@ -95,33 +96,68 @@ class KnotScorer:
     def amend(self, u: int, unit: Floats) -> None:
         """Nobody interpolates between the knots of a fold."""
 
+    def forget(self) -> None:
+        """Let go of the costs by annotator, once they have been compared."""
+        self.costs.clear()
+
+
+class KnotScorer(FoldScores):
+    """A fold on this machine."""
+
+    def __init__(self, problem: Problem, test_weight: Floats, criterion: str) -> None:
+        self._held_out = held_out_votes(problem, test_weight)
+        super().__init__(self._held_out)
+        self._problem, self._criterion = problem, criterion
+        self._total = float(self._held_out.weight.sum())
+        self._margin = np.empty(len(self._held_out.left))
+        self._place = np.full(problem.votes.n_annotators, -1, dtype=np.int64)
+        self._n_placed = 0
+        self._inputs, self._small = inputs_of(problem), is_small(problem)
+        self._theta = np.zeros(problem.votes.n_items)
+        self._scratch = make_scratch(problem, with_items=False)
+
     def record(self, t: float, y: Floats, active: Active) -> None:
         """Score the held-out votes at the state y."""
-        held_out, problem = self.held_out, self._problem
+        held_out, problem = self._held_out, self._problem
         margin = self._margins(y, active)
         wrong = held_out.weight * mismatches(margin, held_out.choice)
         cost = wrong
         if self._criterion != "mismatch":
             cost = held_out.weight * vote_costs(margin, held_out.choice, problem.loss)
-        self.times.append(t)
-        self.wrong.append(float(wrong.sum()) / self._total)
-        self.errors.append(float(cost.sum()) / self._total)
-        self.costs.append(np.add.reduceat(cost, held_out.starts[:-1]))
-
-    def forget(self) -> None:
-        """Let go of the costs by annotator, once they have been compared."""
-        self.costs.clear()
+        error, share_wrong = float(cost.sum()) / self._total, float(wrong.sum()) / self._total
+        self.note(t, error, share_wrong, np.add.reduceat(cost, held_out.starts[:-1]))
 
     def _margins(self, y: Floats, active: Active) -> Floats:
         newcomers = active.who[self._n_placed :]
         self._place[newcomers] = np.arange(self._n_placed, len(active.who))
         self._n_placed = len(active.who)
         problem = self._problem
+        if self._small:
+            held_out, who = self._held_out, active.who
+            return small_margins(held_out, problem, self._inputs, y, who, self._place)
         common_scores(y, problem.design, self._theta)
         position = float(y[problem.n_common]) if problem.common_position else 0.0
         common, state = CommonPart(self._theta, position), KnotState(y, active, self._place)
-        held_out_margins(self.held_out, state, self._inputs, common, self._scratch, self._margin)
+        held_out_margins(self._held_out, state, self._inputs, common, self._scratch, self._margin)
         return self._margin
+
+
+def small_margins(
+    held_out: HeldOutVotes, problem: Problem, inputs: Inputs, y: Floats, who: Ints, place: Ints
+) -> Floats:
+    """Margins of held-out votes of a small problem; `place[u]` is u's among `who`, or -1."""
+    held = held_scores(problem, inputs, who)
+    k = np.repeat(place[held_out.who], np.diff(held_out.starts))
+    is_active, begin = k >= 0, held.at[k]
+    cells = Cells(
+        left=np.where(is_active, begin + held_out.left_at, held_out.left),
+        right=np.where(is_active, begin + held_out.right_at, held_out.right),
+        bias=np.where(is_active, held.at[k + 1] - 1, held.n_items),
+        side=held_out.position.astype(np.float64),
+        choice=held_out.choice,
+        weight=held_out.weight,
+    )
+    return cells.margins(held.scores(y))
 
 
 class KnotState(NamedTuple):

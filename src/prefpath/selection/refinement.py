@@ -12,12 +12,14 @@ time, with a refinement after each.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Floats, Ints
 from prefpath.votes import Votes
 
@@ -56,7 +58,8 @@ class Refined(NamedTuple):
 
     def vote_keys(self, seed: int) -> Hashes:
         """A hash for each row of the votes."""
-        return _row_keys(self.graph, self.colours, np.uint64(seed))
+        keys = _few_row_keys if len(self.graph.left) <= FEW_ROWS else _row_keys
+        return keys(self.graph, self.colours, np.uint64(seed))
 
     def keys(self, over: str, seed: int) -> Hashes:
         """A hash for each annotator or item."""
@@ -197,41 +200,36 @@ def _numbered(colour: Hashes, number: Ints) -> Hashes:
     return np.where(number > 0, _mixed(colour, number.astype(np.uint64)), colour)
 
 
-@njit(cache=True, nogil=True)
-def _mix(x: np.uint64) -> np.uint64:
+# Numbers or arrays: compiled as part of what calls it, and plain NumPy where there are few votes.
+@register_jitable
+def _mix(x: Any) -> Any:
     """The finaliser of splitmix64: every bit depends on every bit."""
-    x ^= x >> np.uint64(30)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def _mixed(x: Hashes, salt: np.uint64 | Hashes) -> Hashes:
     """The same for arrays, with a salt."""
     with np.errstate(over="ignore"):
-        x = (x + (salt + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
-        x ^= x >> np.uint64(30)
-        x *= np.uint64(0xBF58476D1CE4E5B9)
-        x ^= x >> np.uint64(27)
-        x *= np.uint64(0x94D049BB133111EB)
-        return np.asarray(x ^ (x >> np.uint64(31)))
+        salted = (x + (salt + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+        return np.asarray(_mix(salted))
 
 
-@njit(cache=True, nogil=True)
-def _outcome(choice: np.uint32, weight: np.uint32, side: np.int8) -> np.uint64:
+@register_jitable
+def _outcome(choice: Any, weight: Any, side: Any) -> Any:
     """A hash of how a vote went, seen from one of its items."""
     x = np.uint64(choice) * np.uint64(0xD6E8FEB86659FD93)
     return _mix(x + _mix(np.uint64(weight) * np.uint64(4) + np.uint64(side + 2)))
 
 
-@njit(cache=True, nogil=True)
-def _negative(choice: np.uint32) -> np.uint32:
-    return choice ^ np.uint32(0x80000000) if choice != 0 else choice
+@register_jitable
+def _negative(choice: Any) -> Any:
+    return np.uint64(choice) ^ (np.uint64(choice != 0) << np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
-def _vote(left: np.uint64, right: np.uint64, won: np.uint64, lost: np.uint64) -> np.uint64:
+@register_jitable
+def _vote(left: Any, right: Any, won: Any, lost: Any) -> Any:
     """A hash of a vote that is the same with its sides swapped."""
     return _mix(_mix(left + won) + _mix(right + lost))
 
@@ -250,10 +248,24 @@ def _add_votes(graph: _Graph, colours: Colours, votes_of: Hashes, seen_by: Hashe
         votes_of[u] = total
 
 
+def _add_few_votes(graph: _Graph, colours: Colours, votes_of: Hashes, seen_by: Hashes) -> None:
+    """The same in NumPy."""
+    owner = np.repeat(np.arange(len(votes_of)), np.diff(graph.offsets))
+    i, j = graph.left, graph.right
+    with np.errstate(over="ignore"):
+        won = _outcome(graph.choice, graph.weight, graph.side)
+        lost = _outcome(_negative(graph.choice), graph.weight, -graph.side)
+        who = _mix(colours.annotator)[owner]
+        np.add.at(votes_of, owner, _vote(colours.item[i], colours.item[j], won, lost))
+        np.add.at(seen_by, i, _mix(who + _mix(colours.item[j] + won)))
+        np.add.at(seen_by, j, _mix(who + _mix(colours.item[i] + lost)))
+
+
 def _round(graph: _Graph, colours: Colours, *, own: bool = True) -> Colours:
     """Colours of everybody's votes; with their own colour before, unless told otherwise."""
     votes_of, seen_by = np.zeros_like(colours.annotator), np.zeros_like(colours.item)
-    _add_votes(graph, colours, votes_of, seen_by)
+    add = _add_few_votes if len(graph.left) <= FEW_ROWS else _add_votes
+    add(graph, colours, votes_of, seen_by)
     if not own:
         return Colours(votes_of, seen_by)
     return Colours(_mixed(votes_of, colours.annotator), _mixed(seen_by, colours.item))
@@ -270,6 +282,16 @@ def _row_keys(graph: _Graph, colours: Colours, seed: np.uint64) -> Hashes:
             left, right = colours.item[graph.left[r]], colours.item[graph.right[r]]
             key[r] = _mix(who + _vote(left, right, won, lost))
     return key
+
+
+def _few_row_keys(graph: _Graph, colours: Colours, seed: np.uint64) -> Hashes:
+    """The same in NumPy."""
+    with np.errstate(over="ignore"):
+        who = _mix(colours.annotator + _mix(seed + np.uint64(7)))
+        won = _outcome(graph.choice, graph.weight, graph.side)
+        lost = _outcome(_negative(graph.choice), graph.weight, -graph.side)
+        vote = _vote(colours.item[graph.left], colours.item[graph.right], won, lost)
+        return np.asarray(_mix(np.repeat(who, np.diff(graph.offsets)) + vote))
 
 
 @njit(cache=True, nogil=True)

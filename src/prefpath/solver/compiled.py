@@ -1,23 +1,31 @@
-"""Whether the kernels have been compiled on this machine before."""
+"""What is said while kernels are compiled, which happens once on a machine."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-from prefpath.solver.active import rkc_stages_serial
+from numba.core import event
 
-# CPU seconds of the first fit ever, about (benchmarks/first_fit.py).
+# CPU seconds of the first large fit ever, about (benchmarks/first_fit.py --large).
 SECONDS_TO_COMPILE = 50
 
 
-def is_compiled() -> bool:
-    """Whether Numba's folder holds the kernel that calls most others; True if that is unknown.
+class _FirstPass(event.Listener):
+    """Numba runs passes only where it compiles: what it finds in its folder, it loads."""
 
-    Numba has no public question for it, so that a version that stores its index elsewhere is taken
-    to have compiled.
-    """
-    if rkc_stages_serial.signatures:
-        return True
-    stored = getattr(getattr(rkc_stages_serial, "_cache", None), "_cache_file", None)
-    index = getattr(stored, "_index_path", None)
-    return index is None or Path(index).is_file()
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._say: Callable[[], None] | None = say
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        say, self._say = self._say, None
+        if say is not None:
+            say()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def when_compiling(say: Callable[[], None]) -> None:
+    """Call `say` when something is compiled for the first time in this process."""
+    event.register("numba:run_pass", _FirstPass(say))  # type: ignore[no-untyped-call]

@@ -4,7 +4,7 @@ A position bias answers to all votes of its annotator at once, so it runs to its
 moment of entering: the sharpest corners of a path. Its own rate also damps what a step gets wrong
 of it: over a step of x rates an error counts as `1 / (1 + x / 4)` of itself.
 
-One pass over the active annotators each, compiled: a path takes as many steps as it has stages.
+One pass over the active annotators each, in NumPy: once a step, where stages read every vote.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.arguments import FIRST_SCALAR
@@ -63,78 +62,64 @@ def next_corner(y: Floats, f: Floats, step: float, limit: float, scalars: Scalar
     return Corner(after, _relaxing_step(_SHARE_OF_TOLERANCE * limit / value) / rate)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _rate(u: int, k: int, scalars: Scalars) -> float:
-    return scalars.position_rate * scalars.share[u] if k == 0 else scalars.attention_rate[u]
+class _Entries(NamedTuple):
+    """Where y holds each scalar, where it leaves zero, and its rate; a row an annotator."""
+
+    place: Ints
+    threshold: Floats
+    rate: Floats
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+def _entries(scalars: Scalars) -> _Entries:
+    who, threshold = scalars.who, scalars.threshold[scalars.who, FIRST_SCALAR:]
+    rate = np.empty_like(threshold)
+    rate[:, 0] = scalars.position_rate * scalars.share[who]
+    if rate.shape[1] > 1:
+        rate[:, 1] = scalars.attention_rate[who]
+    return _Entries(scalars.at[:, None] + np.arange(rate.shape[1]), threshold, rate)
+
+
 def _first_corner(
     y: Floats, f: Floats, step: float, limit: float, scalars: Scalars
 ) -> tuple[float, float, float]:
     """When the first corner comes, how far its scalar will run, and at what rate."""
-    who, at, threshold, kappa = scalars.who, scalars.at, scalars.threshold, scalars.kappa
-    first, value, rate = np.inf, 0.0, 0.0
-    for index in range(len(who)):
-        for k in range(threshold.shape[1] - FIRST_SCALAR):
-            z, slope = y[at[index] + k], f[at[index] + k]
-            most, own = threshold[who[index], FIRST_SCALAR + k], _rate(who[index], k, scalars)
-            if slope == 0.0 or abs(z) >= most:
-                continue
-            x = step * own
-            if kappa * abs(slope) * step * min(_LONG, _SHORT * x) <= limit * (1.0 + _DAMPING * x):
-                continue
-            after = (most - z) / slope if slope > 0.0 else (most + z) / -slope
-            if after < first:
-                first, value, rate = after, kappa * abs(slope) / own, own
-    return first, value, rate
+    place, threshold, rate = _entries(scalars)
+    z, slope = y[place], f[place]
+    pull, x = scalars.kappa * np.abs(slope), step * rate
+    noticed = pull * step * np.minimum(_LONG, _SHORT * x) > limit * (1.0 + _DAMPING * x)
+    corner = np.flatnonzero(noticed & (slope != 0.0) & (np.abs(z) < threshold))
+    if not len(corner):
+        return np.inf, 0.0, 0.0
+    to_go = threshold.ravel()[corner] - np.copysign(1.0, slope.ravel()[corner]) * z.ravel()[corner]
+    after = to_go / np.abs(slope.ravel()[corner])
+    first = int(np.argmin(after))
+    own = rate.ravel()[corner[first]]
+    return float(after[first]), float(pull.ravel()[corner[first]] / own), float(own)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def entering_rate(y: Floats, f: Floats, step: float, scalars: Scalars) -> float:
     """The largest rate of the scalars that may enter within a step along their slopes."""
-    who, at, threshold = scalars.who, scalars.at, scalars.threshold
-    largest = 0.0
-    for index in range(len(who)):
-        for k in range(threshold.shape[1] - FIRST_SCALAR):
-            z, slope = y[at[index] + k], f[at[index] + k]
-            most = threshold[who[index], FIRST_SCALAR + k]
-            if abs(z) < most and abs(slope) * step >= most - (z if slope > 0.0 else -z):
-                largest = max(largest, _rate(who[index], k, scalars))
-    return largest
+    place, threshold, rate = _entries(scalars)
+    z, slope = y[place], f[place]
+    to_go = threshold - np.where(slope > 0.0, z, -z)
+    enters = (np.abs(z) < threshold) & (np.abs(slope) * step >= to_go)
+    return float(rate[enters].max(initial=0.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def step_errors(ends: Ends, n_common: int, scalars: Scalars) -> tuple[float, float]:
     """Largest estimated local errors of a step: of the common part, and of z."""
     _, h, y0, y1, f0, f1 = ends
-    who, at, threshold = scalars.who, scalars.at, scalars.threshold
-    common, personal = 0.0, 0.0
-    for k in range(n_common):
-        common = max(common, abs(0.8 * (y0[k] - y1[k]) + 0.4 * h * (f0[k] + f1[k])))
-    start = n_common
-    for index in range(len(who)):
-        end = at[index]
-        for k in range(start, end):
-            personal = max(personal, abs(0.8 * (y0[k] - y1[k]) + 0.4 * h * (f0[k] + f1[k])))
-        start = end + threshold.shape[1] - FIRST_SCALAR
-        for k in range(end, start):
-            error = abs(0.8 * (y0[k] - y1[k]) + 0.4 * h * (f0[k] + f1[k]))
-            # An attention multiplies scores that grow: nothing of it is damped.
-            rate = _rate(who[index], 0, scalars) if k == end else 0.0
-            personal = max(personal, error / (1.0 + _DAMPING * h * rate))
-    return common, personal
+    error = np.abs(0.8 * (y0 - y1) + 0.4 * h * (f0 + f1))
+    # An attention multiplies scores that grow: nothing of it is damped.
+    error[scalars.at] /= 1.0 + _DAMPING * h * scalars.position_rate * scalars.share[scalars.who]
+    common, personal = error[:n_common], error[n_common:]
+    return float(common.max(initial=0.0)), float(personal.max(initial=0.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def largest_coefficients(y: Floats, n_common: int) -> tuple[float, float]:
     """The largest size in the common part of y, and in the rest."""
-    common, personal = 0.0, 0.0
-    for k in range(n_common):
-        common = max(common, abs(y[k]))
-    for k in range(n_common, len(y)):
-        personal = max(personal, abs(y[k]))
-    return common, personal
+    size = np.abs(y)
+    return float(size[:n_common].max(initial=0.0)), float(size[n_common:].max(initial=0.0))
 
 
 def _relaxing_step(error: float) -> float:

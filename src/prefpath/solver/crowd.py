@@ -17,6 +17,7 @@ from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.light import add_light_cells
 from prefpath.solver.pool import Pool, fill_pool, move_votes
 from prefpath.solver.room import Knot, Leavers, Moment, Rooms, Sight, WaitingRoom, is_large
+from prefpath.solver.small import SmallEquation, is_small, small_equation, take_out
 from prefpath.solver.state import CrowdState, WaitingState
 from prefpath.solver.waiting import GradientBounds, History, spread
 
@@ -51,7 +52,8 @@ class Crowd:
         self.inputs: Inputs = inputs_of(problem)
         self.index = problem.pool_index
         self.pool: Pool = fill_pool(problem, self.index)
-        self.is_large = is_large(problem)
+        self.n_cells = len(problem.design.left_at)
+        self.is_large, self.is_small = is_large(problem), is_small(problem)
         self.room = WaitingRoom(problem, self.inputs, executor)
         self.rooms: Rooms = self.room if rooms is None else rooms
         self.share: Floats = self.room.waiting.share
@@ -105,6 +107,11 @@ class Crowd:
         """Buffers large enough for any annotator who may become active."""
         return make_scratch(self.problem)
 
+    def small_equation(self) -> SmallEquation:
+        """y' of a small problem as its crowd is now."""
+        who = self.active.who
+        return small_equation(self.problem, self.inputs, self.index, self.pool, who)
+
     def nobody_enters_before(self) -> float:
         """Time before which no annotator can pop up, however they vote."""
         return self.rooms.nobody_enters_before(self._bounds)
@@ -143,13 +150,16 @@ class Crowd:
     def _join(self, who: Ints) -> None:
         """Take annotators out of the pool and lay out their votes beside those of the active."""
         design, target = self.inputs.design, self.inputs.target
-        move_votes(who, design, target, self.index.pair_of, -1.0, self.pool)
+        if self.is_small:
+            take_out(who, self.inputs, self.index, self.pool)
+        else:
+            move_votes(who, design, target, self.index.pair_of, -1.0, self.pool)
         self._joined.append(len(who))
         widths = np.diff(design.blocks)[who] + self.problem.n_scalars
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
         at = at.astype(np.int64)
         light = self.active.light
-        if self._light_pay:
+        if self._light_pay and not self.is_small:
             newcomers = at[len(self.active.who) :]
             light = add_light_cells(light, who, newcomers, self.problem.n_scalars, design, target)
         self.active = Active(np.concatenate((self.active.who, who)), at, light)

@@ -24,11 +24,12 @@ from prefpath.solver.executors import MOST_SHARDS, make_executor
 from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_enters
 from prefpath.solver.interpolation import Ends, StepEnds, note_entries
 from prefpath.solver.recorder import FlowRecorder, Recorder
-from prefpath.solver.rkc import longest_step, stages_needed
+from prefpath.solver.relax_units import Point
 from prefpath.solver.room import is_large
 from prefpath.solver.slope import Slope
 from prefpath.solver.slowness import say_if_slow
 from prefpath.solver.state import DriverState, FlowState, as_arrays, from_arrays
+from prefpath.solver.steps import Attempt, Steps
 from prefpath.solver.work import Common, Progress, Work
 
 # Whether a state that was kept goes with what else is known.
@@ -37,24 +38,10 @@ Accepts = Callable[[FlowState], bool]
 # Local error a step may make, relative to the largest coefficient of its kind. With it, paths
 # agree with LBI at an eight times finer step to 0.5 % (common) and 1 % (personal).
 TOLERANCE = 7e-3
-# A step may lengthen the path by a fifth: bounds on who waits are made for one step ahead.
-_LONGEST_SHARE_OF_T = 0.2
-# With attention by a tenth: what the common scores do in a step multiplies what annotators add.
-_LONGEST_WITH_ATTENTION = 0.1
-# An estimate of the spectral radius costs some five evaluations, a step some ten.
-_STEPS_BETWEEN_ESTIMATES = 20
 # Attempts at one step; it shrinks at each, and long before these run out it is nothing.
 _MOST_STEPS = 200_000
-# The first step is a tenth of the fastest relaxation: nothing is known yet of the error.
-_FIRST_STEP = 0.1
-# Step factors of Sommeijer, Shampine and Verwer: safety, and the least and most a step changes.
-_SAFETY, _AFTER_REJECTION, _AFTER_STEP = 0.8, (0.1, 0.8), (0.2, 2.0)
-# A step ends just past the next corner if that lies within reach of it.
-_TOO_NEAR, _CORNER_REACH, _JUST_PAST = 0.02, 1.2, 1.0001
 # Share of the annotators who must have popped up before a path may end.
 SHARE_TO_SEE = 0.1
-# Who may add this share of the spectral radius is worth estimating it again.
-_NOTICEABLE = 0.4
 
 
 def solve_flow(
@@ -124,9 +111,8 @@ class FlowSolver:
         self.f = self.slope.at(self.y)
         self.theta = self.slope.theta_of(self.y)
         self.last: StepEnds | None = None
-        self._radius = self.slope.spectral_radius(self.y, self.f)
-        self._radius_age = 0
-        self._step = _FIRST_STEP / self._radius
+        now = Point(self.y, self.f)
+        self.steps = Steps(problem, self.crowd, self.slope, tolerance, now)
         self._begins = np.nan
         self._slot, self._accepts = slot, accepts
         kept = None if slot is None else slot.load(self._fits)
@@ -148,9 +134,7 @@ class FlowSolver:
             theta=self.theta,
             entered=self.entered.copy(),
             begins=self._begins,
-            step=self._step,
-            radius=self._radius,
-            radius_age=self._radius_age,
+            steps=self.steps.state(),
             work=np.array([work.steps, work.rejected, work.redone, work.evaluations]),
             slope=self.slope.state(),
             crowd=self.crowd.state(),
@@ -173,11 +157,10 @@ class FlowSolver:
         self.crowd.restore(driver.crowd, state.waiting, state.elsewhere)
         self.slope.restore(driver.slope)
         self.recorder.restore(state.recorded)
-        self.last = StepEnds(*last, self.slope.n_minimised) if last.length > 0.0 else None
+        self.last = self.steps.restore(driver.steps, last)
         self.time, self.y, self.f = last.start + last.length, last.y1, last.f1
         self.theta, self.entered = driver.theta, driver.entered.copy()
-        self._begins, self._step = driver.begins, driver.step
-        self._radius, self._radius_age = driver.radius, driver.radius_age
+        self._begins = driver.begins
         work = self.work
         work.steps, work.rejected, work.redone, work.evaluations = driver.work.tolist()
 
@@ -263,65 +246,38 @@ class FlowSolver:
     def _advance(self) -> None:
         """One accepted step."""
         for _ in range(_MOST_STEPS):
-            step = min(self._step, self._longest_step())
-            self._activate(self.crowd.about_to_enter(self.time, step, self._theta_slope()))
-            corner = self.slope.next_corner(self.y, self.f, step, self.tolerance)
-            at_corner = _TOO_NEAR * step < corner.after < _CORNER_REACH * step
-            if at_corner:
-                step = _JUST_PAST * corner.after
-            # A bias that enters just where the step ends cannot make it unstable.
-            ends, error = self._try(step, 0.99 if at_corner else _CORNER_REACH)
-            factor = _SAFETY * max(error, 1e-10) ** (-1.0 / 3.0)
-            if error > 1.0:
+            length = self.steps.length(self.time)
+            self._activate(self.crowd.about_to_enter(self.time, length, self._theta_slope()))
+            now = Point(self.y, self.f)
+            attempt = self.steps.attempt(self.time, now, length, self.last)
+            if attempt.error > 1.0:
                 self.work.rejected += 1
-                self._step = step * _within(factor, *_AFTER_REJECTION)
-                self._estimate_radius()
+                self.steps.rejected(attempt, now)
                 continue
+            ends = attempt.ends
             missed = self.crowd.end_step(ends, self.slope.theta_of(ends.y1), self.theta)
             if len(missed):
                 self.work.redone += 1
                 self._activate(missed)
                 continue
-            self._accept(ends)
-            if at_corner:
-                self._step = min(max(self._step, step), corner.next_step)
-            else:
-                self._step = step * _within(factor, *_AFTER_STEP)
+            self._accept(attempt)
             return
         raise SettingError(
             "the path cannot be followed: its steps became too short",
             remedy='lower kappa, or pass solver="lbi"',
         )
 
-    def _longest_step(self) -> float:
-        """The longest step that is stable and does not outrun the watch over who waits."""
-        stable = longest_step(self._radius)
-        if self.time == 0.0:
-            return min(stable, self.crowd.nobody_enters_before())
-        # A minimised common part has no time of its own: only the annotators have.
-        relaxation = 0.0 if self.slope.minimiser is not None else 1.0 / self._radius
-        share = _LONGEST_WITH_ATTENTION if self.problem.attention else _LONGEST_SHARE_OF_T
-        return min(stable, max(share * self.time, relaxation))
-
-    def _try(self, step: float, reach: float) -> tuple[StepEnds, float]:
-        entering = self.slope.radius_within(self.y, self.f, reach * step)
-        n_stages = stages_needed(step, max(self._radius, entering))
-        y1, f1 = self.slope.rkc_step(self.y, self.f, step, n_stages)
-        ends = StepEnds(self.time, step, self.y, y1, self.f, f1, self.slope.n_minimised)
-        return ends, self.slope.error(ends) / self.tolerance
-
-    def _accept(self, ends: StepEnds) -> None:
+    def _accept(self, attempt: Attempt) -> None:
+        ends = attempt.ends
         self.work.steps += 1
         self._note_entries(ends)
-        stiffest = self.slope.radius_within(self.y, self.f, _CORNER_REACH * ends.length)
         self.time, self.y, self.f, self.last = ends.end, ends.y1, ends.f1, ends
         self.theta = self.slope.theta_of(ends.y1)
-        self._radius_age += 1
-        if self._radius_age >= _STEPS_BETWEEN_ESTIMATES or stiffest > _NOTICEABLE * self._radius:
-            self._estimate_radius()
+        self.steps.accepted(attempt)
 
     def _note_entries(self, ends: StepEnds) -> None:
-        note_entries(ends.as_ends(), self.crowd.active, self.crowd.inputs.terms, self.entered)
+        active, terms = self.crowd.active, self.crowd.inputs.terms
+        note_entries(ends.before_entering(), active, terms, self.entered)
 
     def _activate(self, who: Ints) -> None:
         """Take annotators out of the pool and into y, with what their z was at the last knot."""
@@ -334,17 +290,7 @@ class FlowSolver:
         self.entered = np.concatenate((self.entered, newcomers))  # none but on a cluster
         self.y = np.concatenate((self.y, joined.y))
         self.f = self.slope.after_joining(self.y, self.f)
-        self.slope.update_attention_radius(self.y, joined.who)
-        if self.slope.own_radius(joined.who).max() > _NOTICEABLE * self._radius:
-            self._estimate_radius()
-
-    def _estimate_radius(self) -> None:
-        self._radius = self.slope.spectral_radius(self.y, self.f)
-        self._radius_age = 0
+        self.steps.joined(joined.who, Point(self.y, self.f))
 
     def _theta_slope(self) -> Floats:
-        return self.slope.theta_of(self.f)
-
-
-def _within(factor: float, least: float, most: float) -> float:
-    return min(max(factor, least), most)
+        return self.slope.theta_of(self.f if self.last is None else self.last.last_slope())

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from prefpath.model.design import Floats
-from prefpath.model.penalties import L1, dual_norm
+from prefpath.model.design import Floats, Ints
+from prefpath.model.penalties import GROUP
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
+
+# When a threshold was crossed, as a share of the step: how well, and in how many rounds at most.
+_SETTLED, _MOST_ROUNDS, _NOTHING = 1e-13, 60, 1e-300
 
 
 class Ends(NamedTuple):
@@ -46,6 +48,14 @@ class StepEnds:
         """The step as kernels read it."""
         return Ends(self.start, self.length, self.y0, self.y1, self.f0, self.f1)
 
+    def last_slope(self) -> Floats:
+        """The slope at the end of the step."""
+        return self.f1
+
+    def before_entering(self) -> Ends:
+        """The step as those who enter within it moved until then."""
+        return self.as_ends()
+
     def at(self, t: float) -> Floats:
         """The state at time t within the step."""
         s = (t - self.start) / self.length
@@ -70,8 +80,7 @@ class StepEnds:
         )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def hermite(y0: Floats, y1: Floats, f0: Floats, f1: Floats, h: float, s: float) -> Floats:
+def hermite(y0: Floats, y1: Floats, f0: Floats, f1: Floats, h: float, s: float | Floats) -> Floats:
     """Cubic through both ends with both slopes, at share s of a step of length h."""
     a = 1.0 - s * s * (3.0 - 2.0 * s)
     b = s * s * (3.0 - 2.0 * s)
@@ -80,41 +89,56 @@ def hermite(y0: Floats, y1: Floats, f0: Floats, f1: Floats, h: float, s: float) 
     return a * y0 + b * y1 + c * f0 + d * f1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def note_entries(ends: Ends, active: Active, terms: Terms, entered: Floats) -> None:
     """Note when active annotators' effects left zero in this step; row: annotator, column: effect.
 
     What has entered before is not looked for.
     """
-    who, at, threshold = active.who, active.at, terms.threshold
+    who, at, threshold = active.who, active.at, terms.threshold[active.who]
+    if not len(who):
+        return
     n_scalars = entered.shape[1] - FIRST_SCALAR
-    for index in range(len(who)):
-        u, start, end = who[index], at[index], at[index + 1] - n_scalars
-        if entered[u, DEVIATION] == np.inf:
-            most = threshold[u, DEVIATION]
-            if dual_norm(terms.penalty, ends.y1, start, end) > most:
-                share = _cross(ends, start, end, most, terms.penalty)
-                entered[u, DEVIATION] = ends.start + share * ends.length
-        for k in range(n_scalars):
-            place, most = end + k, threshold[u, FIRST_SCALAR + k]
-            if entered[u, FIRST_SCALAR + k] == np.inf and abs(ends.y1[place]) > most:
-                share = _cross(ends, place, place + 1, most, L1)
-                entered[u, FIRST_SCALAR + k] = ends.start + share * ends.length
+    start = np.column_stack((at[:-1], at[1:, None] - n_scalars + np.arange(n_scalars)))
+    stop = np.column_stack((start[:, FIRST_SCALAR], start[:, FIRST_SCALAR:] + 1))
+    size = np.abs(ends.y1[start])
+    bounds = np.column_stack((start[:, DEVIATION], stop[:, DEVIATION])).ravel()
+    size[:, DEVIATION] = dual_norms(terms.penalty, ends.y1, bounds)[::2]
+    row, effect = np.nonzero((size > threshold) & (entered[who] == np.inf))
+    if len(row):
+        most, begin, end = threshold[row, effect], start[row, effect], stop[row, effect]
+        share = _cross(ends, begin, end, most, terms.penalty)
+        entered[who[row], effect] = ends.start + share * ends.length
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _cross(ends: Ends, start: int, stop: int, threshold: float, penalty: int) -> float:
-    """Share of the step at which a block's norm reaches its threshold, by bisection."""
-    y0, y1 = ends.y0[start:stop], ends.y1[start:stop]
-    f0, f1 = ends.f0[start:stop], ends.f1[start:stop]
-    if dual_norm(penalty, y0, 0, stop - start) >= threshold:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        y = hermite(y0, y1, f0, f1, ends.length, middle)
-        if dual_norm(penalty, y, 0, stop - start) > threshold:
-            high = middle
-        else:
-            low = middle
-    return high
+def dual_norms(penalty: int, z: Floats, bounds: Ints) -> Floats:
+    """Dual norm of every block of z; they begin at `bounds`, and the last ends with z."""
+    if penalty == GROUP:
+        return np.asarray(np.sqrt(np.add.reduceat(z * z, bounds)))
+    return np.asarray(np.maximum.reduceat(np.abs(z), bounds))
+
+
+def _cross(ends: Ends, start: Ints, stop: Ints, threshold: Floats, penalty: int) -> Floats:
+    """Share of the step at which the norm of each block reaches its threshold.
+
+    By false position that gives way at an end which stays twice (Illinois): some eight rounds.
+    """
+    widths = stop - start
+    first = np.cumsum(widths) - widths
+    entry = np.repeat(start - first, widths) + np.arange(widths.sum())
+    y0, y1, f0, f1 = (part[entry] for part in (ends.y0, ends.y1, ends.f0, ends.f1))
+    below = dual_norms(penalty, y0, first) - threshold
+    above = dual_norms(penalty, y1, first) - threshold
+    low, high, stayed = np.zeros(len(start)), np.where(below >= 0.0, 0.0, 1.0), np.zeros(len(start))
+    share = high
+    for _ in range(_MOST_ROUNDS):
+        before, share = share, low + (high - low) * (below / np.minimum(below - above, -_NOTHING))
+        if np.abs(share - before).max() <= _SETTLED:
+            break
+        y = hermite(y0, y1, f0, f1, ends.length, np.repeat(share, widths))
+        size = dual_norms(penalty, y, first) - threshold
+        beyond = size > 0.0
+        above = np.where(beyond, size, np.where(stayed < 0.0, 0.5 * above, above))
+        below = np.where(beyond, np.where(stayed > 0.0, 0.5 * below, below), size)
+        high, low = np.where(beyond, share, high), np.where(beyond, low, share)
+        stayed = np.where(beyond, 1.0, -1.0)
+    return share

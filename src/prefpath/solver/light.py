@@ -74,14 +74,14 @@ def add_light_cells(
     sizes = np.diff(design.cells)[who]
     sizes = np.where(sizes <= MOST_CELLS, sizes, 0)
     owner = np.repeat(np.arange(len(who)), sizes)
-    cell = _ranges(design.cells[who], sizes)
+    cell = ranges(design.cells[who], sizes)
     voted = target.weight[cell] > 0.0  # what a fold holds out is not there
     owner, cell = owner[voted], cell[voted]
     begin, end = at[:-1][owner], at[1:][owner] - n_scalars
     added = np.concatenate(([n_cells], n_cells + np.cumsum(np.bincount(owner, minlength=len(who)))))
     widths = np.diff(at) - n_scalars
     item = np.full(n_y - int(at[0]), -1, dtype=np.int32)  # a scalar is of no item
-    item[_ranges(at[:-1] - at[0], widths)] = design.seen_item[_ranges(design.seen[who], widths)]
+    item[ranges(at[:-1] - at[0], widths)] = design.seen_item[ranges(design.seen[who], widths)]
     return LightCells(
         np.concatenate((light.cell_at, added[1:])),
         _put(light.left, n_cells, begin + design.left_at[cell]),
@@ -95,7 +95,7 @@ def add_light_cells(
     )
 
 
-def _ranges(starts: Ints, sizes: Ints) -> Ints:
+def ranges(starts: Ints, sizes: Ints) -> Ints:
     """`starts[0], starts[0] + 1, ...` of each size, one after another."""
     ends = np.cumsum(sizes)
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)

@@ -24,6 +24,7 @@ from prefpath.solver.arguments import (
     terms_of,
     zero_personal,
 )
+from prefpath.solver.light import ranges
 
 
 class Solved(NamedTuple):
@@ -152,6 +153,23 @@ class Recorder(Protocol):
     def restore(self, state: Arrays) -> None: ...
 
 
+class Units(NamedTuple):
+    """The parts of y of some annotators, one after another; `size[k]` numbers are of `who[k]`."""
+
+    who: Ints
+    size: Ints
+    values: Floats
+
+    def with_more(self, who: Ints, units: list[Floats]) -> Units:
+        """The same and others."""
+        size = np.array([len(unit) for unit in units], dtype=np.int64)
+        return Units(
+            np.concatenate((self.who, who)),
+            np.concatenate((self.size, size)),
+            np.concatenate((self.values, *units)),
+        )
+
+
 class FlowRecorder:
     """Collects knots that hold the active annotators; who pops up later is amended.
 
@@ -164,16 +182,17 @@ class FlowRecorder:
         self._problem = problem
         self._times: list[float] = []
         self._common: list[Floats] = []
-        self._units: list[dict[int, Floats]] = []
+        self._units: list[Units] = []
+        self._amended: list[tuple[int, Floats]] = []  # of the last knot
 
     def record(self, t: float, y: Floats, active: Active) -> None:
         """Add the state at time t."""
         problem = self._problem
         self._times.append(t)
         self._common.append(y[: problem.n_common + int(problem.common_position)].copy())
-        self._units.append(
-            {int(u): y[active.at[k] : active.at[k + 1]].copy() for k, u in enumerate(active.who)}
-        )
+        start, stop = active.at[0], active.at[-1]
+        self._closed()
+        self._units.append(Units(active.who, np.diff(active.at), y[start:stop].copy()))
 
     @property
     def last_time(self) -> float:
@@ -182,27 +201,37 @@ class FlowRecorder:
 
     def state(self) -> Arrays:
         """All knots as plain arrays: `size[k]` numbers of `values` belong to `who[k]`."""
-        units = [unit for knot in self._units for unit in knot.items()]
+        knots = self._closed()
         return {
             "times": np.array(self._times),
             "common": np.array(self._common),
-            "n_units": np.array([len(knot) for knot in self._units], dtype=np.int64),
-            "who": np.array([u for u, _ in units], dtype=np.int64),
-            "size": np.array([len(unit) for _, unit in units], dtype=np.int64),
-            "values": np.concatenate([np.zeros(0), *(unit for _, unit in units)]),
+            "n_units": np.array([len(knot.who) for knot in knots], dtype=np.int64),
+            "who": np.concatenate([np.zeros(0, np.int64), *(knot.who for knot in knots)]),
+            "size": np.concatenate([np.zeros(0, np.int64), *(knot.size for knot in knots)]),
+            "values": np.concatenate([np.zeros(0), *(knot.values for knot in knots)]),
         }
 
     def restore(self, state: Arrays) -> None:
         """Go on after the knots of a state."""
-        values = iter(np.split(state["values"], np.cumsum(state["size"])[:-1]))
-        who = iter(state["who"].tolist())
         self._times, self._common = state["times"].tolist(), list(state["common"])
-        self._units = [{next(who): next(values) for _ in range(n)} for n in state["n_units"]]
+        ends = np.cumsum(state["n_units"])[:-1]
+        who, size = np.split(state["who"], ends), np.split(state["size"], ends)
+        values = np.split(state["values"], np.cumsum([each.sum() for each in size])[:-1])
+        n_knots, self._amended = len(self._times), []
+        self._units = [Units(who[k], size[k], values[k]) for k in range(n_knots)]
 
     def amend(self, u: int, unit: Floats) -> None:
         """What z of an annotator who is now active was at the last knot."""
         if self._units:
-            self._units[-1][u] = unit
+            self._amended.append((u, unit))
+
+    def _closed(self) -> list[Units]:
+        """All knots, with what has been amended in the last one."""
+        if self._amended:
+            who, units = zip(*self._amended, strict=True)
+            self._units[-1] = self._units[-1].with_more(np.array(who), list(units))
+            self._amended = []
+        return self._units
 
     def path(self, *, entered: Floats, n_evaluations: int) -> Path:
         """The path of all knots recorded so far."""
@@ -211,18 +240,19 @@ class FlowRecorder:
 
     def knots(self, numbers: Ints | None = None) -> list[Knot]:
         """All knots so far; annotators by other numbers than the problem's, if these are given."""
-        units = self._units
+        knots = self._closed()
         if numbers is not None:
-            units = [{int(numbers[u]): unit for u, unit in knot.items()} for knot in units]
-        return [_knot_of(knot, self._problem.n_scalars) for knot in units]
+            knots = [knot._replace(who=numbers[knot.who]) for knot in knots]
+        return [_knot_of(knot, self._problem.n_scalars) for knot in knots]
 
 
-def _knot_of(units: dict[int, Floats], n_scalars: int) -> Knot:
-    who = np.array(sorted(units), dtype=np.int64)
-    own = [units[u] for u in who.tolist()]
-    z = np.concatenate([unit[:-n_scalars] for unit in own]) if own else np.zeros(0)
-    scalars = np.array([unit[-n_scalars:] for unit in own]).reshape(len(own), n_scalars)
-    return _knot(who, z, [(who, column.copy()) for column in scalars.T])
+def _knot_of(units: Units, n_scalars: int) -> Knot:
+    order = np.argsort(units.who, kind="stable")
+    size, start = units.size[order], (np.cumsum(units.size) - units.size)[order]
+    who, block = units.who[order], size - n_scalars
+    z = units.values[ranges(start, block)]
+    scalars = [(who, units.values[start + block + k]) for k in range(n_scalars)]
+    return _knot(who, z, scalars)
 
 
 def _knot(who: Ints, z: Floats, scalars: list[tuple[Ints, Floats]]) -> Knot:

@@ -17,6 +17,9 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.arguments import Inputs, Scratch, make_scratch
 from prefpath.solver.executors import Serial, Threads, split_annotators
+from prefpath.solver.small import is_small
+from prefpath.solver.small_waiting import SmallRoom
+from prefpath.solver.small_waiting import find_suspects as find_few_suspects
 from prefpath.solver.state import WaitingState
 from prefpath.solver.waiting import (
     GradientBounds,
@@ -84,10 +87,17 @@ class Rooms(Protocol):
 class WaitingRoom:
     """The annotators of one problem (of a shard, or all) who wait."""
 
-    def __init__(self, problem: Problem, inputs: Inputs, executor: Serial | Threads) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        inputs: Inputs,
+        executor: Serial | Threads,
+        n_cells: int | None = None,
+    ) -> None:
         self.problem, self.inputs, self.executor = problem, inputs, executor
         self.waiting: Waiting = make_waiting(problem)
         self.cells_read = 0
+        self._small = SmallRoom(problem, inputs) if is_small(problem, n_cells) else None
         self._scratch = [make_scratch(problem, with_items=False)]
         self._undo: Callable[[], None] | None = None
 
@@ -130,10 +140,14 @@ class WaitingRoom:
 
     def suspects(self, sight: Sight, moment: Moment) -> Ints:
         """Who may have popped up at a moment."""
-        return find_suspects(self.waiting, sight.history, self.inputs.terms, sight.bounds, *moment)
+        find = find_suspects if self._small is None else find_few_suspects
+        return find(self.waiting, sight.history, self.inputs.terms, sight.bounds, *moment)
 
     def refresh(self, sight: Sight, who: Ints) -> None:
         """Bring z of some waiting annotators up to the present."""
+        if self._small is not None:
+            self.cells_read += self._small.refresh(who, self.waiting, *sight)
+            return
         shards = (
             split_annotators(self.problem.design.cells, who) if is_large(self.problem) else [who]
         )
@@ -186,9 +200,12 @@ class WaitingRoom:
 
     def _back_to(self, u: int, span: History) -> Floats:
         blocks, scratch = self.problem.design.blocks, self._scratch[0]
-        panel_slope(u, span, 0, 1, self.inputs, scratch)
-        width = int(blocks[u + 1] - blocks[u])
-        slope = np.concatenate((scratch.coefficient[:width], scratch.scalar))
+        if self._small is not None:
+            slope = self._small.slope_of(u, span)
+        else:
+            panel_slope(u, span, 0, 1, self.inputs, scratch)
+            width = int(blocks[u + 1] - blocks[u])
+            slope = np.concatenate((scratch.coefficient[:width], scratch.scalar))
         return self._unit(u) - (span.time[1] - span.time[0]) * slope
 
     def _save(self, who: Ints) -> list[Any]:

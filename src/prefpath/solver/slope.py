@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.solver.active import (
+    Active,
     Equation,
     active_gradient,
     any_entered,
@@ -34,6 +34,7 @@ from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import Stage, chebyshev, next_stage
+from prefpath.solver.small import SmallEquation
 from prefpath.solver.state import SlopeState, random_from_words, random_words
 from prefpath.solver.work import Common, Work
 
@@ -67,7 +68,9 @@ class Slope:
         self.theta = np.zeros(problem.votes.n_items)
         self._scratch: list[Scratch] = []
         self._large = crowd.is_large
-        self._moments = Pooled(problem) if moments_pay(problem) else None
+        self._small: SmallEquation | None = None
+        self._small_of: Active | None = None
+        self._moments = None if crowd.is_small or not moments_pay(problem) else Pooled(problem)
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.position_at = problem.n_common if problem.common_position else -1
         self._largest_threshold = crowd.largest_threshold
@@ -111,7 +114,7 @@ class Slope:
         """
         active = self.crowd.active
         inputs, first = self.crowd.inputs, int(np.searchsorted(active.at, len(f)))
-        alike = self.minimiser is None and self._moments is None
+        alike = self.minimiser is None and self._moments is None and not self.crowd.is_small
         if not alike or any_entered(first, active, y, inputs.terms):
             return self.at(y)
         slope = np.append(f, np.zeros(len(y) - len(f)))
@@ -124,6 +127,10 @@ class Slope:
     def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> tuple[Floats, Floats]:
         """y after one step with `n_stages` stages, and y' there."""
         coefficients = chebyshev(n_stages)
+        if self.crowd.is_small and self.minimiser is None:
+            stop_if_cancelled()
+            self.work.evaluations += n_stages
+            return self._small_equation().stages(y0, f0, step, coefficients)
         if self.minimiser is None and self._moments is None and not self._large:
             stop_if_cancelled()
             self.work.evaluations += n_stages
@@ -247,6 +254,9 @@ class Slope:
     def _evaluate(self, y: Floats, f: Floats) -> None:
         stop_if_cancelled()
         self.work.evaluations += 1
+        if self.crowd.is_small:
+            f[:] = self._small_equation().slope(y)
+            return
         if self._moments is not None:
             each, pool = self._moments.each, self._moments.without(self.crowd.active)
             evaluate_moments(y, f, self.crowd.active, each, pool, self.crowd.inputs.terms)
@@ -255,6 +265,11 @@ class Slope:
             self._evaluate_in_chunks(y, f)
             return
         evaluate_serial(y, f, self._equation())
+
+    def _small_equation(self) -> SmallEquation:
+        if self._small is None or self._small_of is not self.crowd.active:
+            self._small, self._small_of = self.crowd.small_equation(), self.crowd.active
+        return self._small
 
     def _equation(self) -> Equation:
         return Equation(
@@ -313,12 +328,8 @@ def _rounded_up(radius: float) -> float:
     return float(2.0 ** (math.ceil(8.0 * math.log2(radius)) / 8.0))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def weighted_norm(y: Floats, n_common: int, kappa: float) -> float:
-    """Norm of `(eta / sqrt(kappa), sqrt(kappa) z)`; a loop, since a busy BLAS takes far longer."""
-    common, personal = 0.0, 0.0
-    for k in range(n_common):
-        common += y[k] * y[k]
-    for k in range(n_common, len(y)):
-        personal += y[k] * y[k]
+    """Norm of `(eta / sqrt(kappa), sqrt(kappa) z)`; a busy BLAS would take far longer."""
+    squares = y * y
+    common, personal = squares[:n_common].sum(), squares[n_common:].sum()
     return math.sqrt(common / kappa + personal * kappa)

@@ -19,8 +19,10 @@ _LARGE_KAPPA, _UNLIKE = 1_000.0, 30.0
 
 def say_if_slow(problem: Problem, work: Work) -> None:
     """Warn once when a path by `flow` has used up what paths need."""
-    if work.evaluations > _MANY_EVALUATIONS and not work.said_slow:
-        work.said_slow = True
+    if work.evaluations <= _MANY_EVALUATIONS or work.said_slow:
+        return
+    work.said_slow = True
+    if problem.votes.choice.any():  # that all votes are ties is said elsewhere
         _say(f"the path has taken {_MANY_EVALUATIONS:,} evaluations and goes on", problem)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from prefpath.checkpoint.files import Arrays
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.arguments import Personal
+from prefpath.solver.curvature import Stiffness
 from prefpath.solver.interpolation import Ends
 from prefpath.solver.waiting import History
 
@@ -50,6 +51,15 @@ class CrowdState(NamedTuple):
     cells_read: int
 
 
+class StepState(NamedTuple):
+    """How long the next step is, and how stiff the equation was when that was looked at last."""
+
+    length: float
+    radius: float
+    radius_age: int
+    stiffness: Stiffness
+
+
 class DriverState(NamedTuple):
     """The path's own part, between two steps: `last.y1` is y, `last.f1` its slope.
 
@@ -61,9 +71,7 @@ class DriverState(NamedTuple):
     theta: Floats
     entered: Floats
     begins: float
-    step: float
-    radius: float
-    radius_age: int
+    steps: StepState
     work: Ints
     slope: SlopeState
     crowd: CrowdState

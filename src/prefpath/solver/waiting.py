@@ -131,38 +131,24 @@ def _turning(problem: Problem, share: Floats) -> Floats:
     return np.stack([np.stack(effect, axis=1) for effect in effects], axis=1)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def heaviest_items(design: Design, target: Target) -> Floats:
     """For each annotator the weight of the votes on the item they voted on most."""
-    heaviest = np.zeros(len(design.cells) - 1)
-    weight = np.zeros(1)
-    for u in range(len(heaviest)):
-        n_seen = design.seen[u + 1] - design.seen[u]
-        if n_seen > len(weight):
-            weight = np.zeros(n_seen)
-        weight[:n_seen] = 0.0
-        for c in range(design.cells[u], design.cells[u + 1]):
-            weight[design.left_at[c]] += target.weight[c]
-            weight[design.right_at[c]] += target.weight[c]
-        for k in range(n_seen):
-            heaviest[u] = max(heaviest[u], weight[k])
-    return heaviest
+    begin = np.repeat(design.seen[:-1], np.diff(design.cells))
+    weight = np.bincount(begin + design.left_at, target.weight, minlength=design.seen[-1] + 1)
+    weight += np.bincount(begin + design.right_at, target.weight, minlength=design.seen[-1] + 1)
+    heaviest = np.maximum.reduceat(weight, design.seen[:-1])
+    return np.where(np.diff(design.seen) > 0, heaviest, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def spread(theta: Floats, n_items: int) -> tuple[float, float]:
     """How much a margin can change where the scores (and, last, a common bias) change so.
 
     By the range of the changes, and by their norm; a bias is one change of every margin.
     """
-    least, most, total, squares, bias = np.inf, -np.inf, 0.0, 0.0, 0.0
-    for k in range(n_items):
-        least, most, total = min(least, theta[k]), max(most, theta[k]), total + theta[k]
-    for k in range(n_items):
-        squares += (theta[k] - total / n_items) ** 2
-    for k in range(n_items, len(theta)):
-        bias += abs(theta[k])
-    return most - least + bias, math.sqrt(squares) + 0.5 * math.sqrt(n_items) * bias
+    scores, bias = theta[:n_items], float(np.abs(theta[n_items:]).sum())
+    apart = scores - scores.sum() / n_items
+    norm = math.sqrt(float((apart * apart).sum()))
+    return float(scores.max() - scores.min()) + bias, norm + 0.5 * math.sqrt(n_items) * bias
 
 
 def surely_waiting_until(share: Floats, terms: Terms, bounds: GradientBounds) -> float:

@@ -60,7 +60,7 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
 def check_dominance(votes: Votes) -> TrustCheck:
     share = votes.annotator_weight / votes.total_weight
     first = int(share.argmax())
-    part = f"{share[first]:.0%}" if share[first] >= 0.005 else "under 1%"
+    part = f"{share[first]:.0%}" if share[first] >= 0.01 else "under 1%"
     finding = f"the busiest annotator, {votes.annotators[first]}, has {part} of the votes"
     if votes.n_annotators == 1:
         return TrustCheck("many voices", "warn", "there is only one annotator",
@@ -78,7 +78,8 @@ def check_dominance(votes: Votes) -> TrustCheck:
 
 def check_ties(votes: Votes) -> TrustCheck:
     share = votes.weight[votes.choice == 0].sum() / votes.total_weight
-    finding = f"{share:.0%} of the votes are ties"
+    some = f"{share:.0%}" if share >= 0.01 else "under 1%"
+    finding = f"{some} of the votes are ties" if share > 0.0 else "no vote is a tie"
     if share <= MANY_TIES:
         return TrustCheck("ties", "passed", finding)
     return TrustCheck(
@@ -117,7 +118,7 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
             "position bias cannot be estimated from these votes",
         )
     finding = f"{orders.n_both:,} of {text.counted(orders.n_ordered, 'pair')} "
-    finding += f"{text.agreeing(orders.n_ordered, 'was', 'were')} shown in both orders"
+    finding += f"{text.agreeing(orders.n_both, 'was', 'were')} shown in both orders"
     if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
         return TrustCheck(name, "passed", finding)
     return TrustCheck(
@@ -158,8 +159,7 @@ def check_one_side(votes: Votes) -> TrustCheck:
     # Shared out over the annotators: the probability that anybody is named by chance.
     telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
     if not telling.any():
-        return TrustCheck("sides chosen", "passed",
-                          "nobody chose one side more often than a fair coin would")  # fmt: skip
+        return _all_together(int(lefts.sum()), int(decided.sum()))
     shares = [
         f"{shortened(who)} ({_side_of(n_left, n)})"
         for who, n_left, n in zip(
@@ -174,6 +174,23 @@ def check_one_side(votes: Votes) -> TrustCheck:
         "they lean to that side, or the better items stood there: the position bias of the model "
         "tells the two apart where items changed sides",
         tuple(votes.annotators[telling].tolist()),
+    )
+
+
+def _all_together(n_left: int, n: int) -> TrustCheck:
+    """Whether all of them chose one side more often, though nobody alone tells."""
+    if not n:
+        return TrustCheck("sides chosen", "passed", "no vote prefers a side: all are ties")
+    if 2.0 * binom.cdf(min(n_left, n - n_left), n, 0.5) >= CHANCE:
+        return TrustCheck("sides chosen", "passed",
+                          "nobody chose one side more often than a fair coin would")  # fmt: skip
+    return TrustCheck(
+        "sides chosen",
+        "warn",
+        f"all together chose one side more often than a fair coin would ({_side_of(n_left, n)}), "
+        "though nobody alone shows it",
+        "a lean that all share, or the better items stood there: fit looks for a shared lean and "
+        "says its size",
     )
 
 

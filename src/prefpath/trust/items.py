@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from prefpath.pairs import pool_pairs, strong_components
+from prefpath.text import agreeing
 from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
@@ -61,12 +62,13 @@ def check_outcome(
     tied = np.zeros(votes.n_items, dtype=bool)
     tied[met.left[met.side == 0]] = tied[met.right[met.side == 0]] = True
     keeps = "only ties keep" if tied[~happened].all() else "nothing in the votes keeps"
+    n = int((~happened).sum())
     return TrustCheck(
         name,
         "warn",
         f"{what} by {counted(~happened, 'item')}: {named(votes.items[~happened])}",
-        f"{keeps} their scores from being arbitrarily {end}: compare them more, with their "
-        "nearest neighbours",
+        f"{keeps} {agreeing(n, 'its score', 'their scores')} from being arbitrarily {end}: compare "
+        f"{agreeing(n, 'it', 'them')} more, with {agreeing(n, 'its', 'their')} nearest neighbours",
         tuple(votes.items[~happened].tolist()),
     )
 
@@ -81,7 +83,8 @@ def check_finite_scores(votes: Votes) -> TrustCheck:
     if n_strong == n_groups:
         both = "both groups" if n_groups == 2 else f"all {n_groups:,} groups"
         within = f" of its group, in {both}" if n_groups > 1 else ""
-        finding = f"wins lead from every item to every other{within}"
+        links = "wins lead" if votes.choice.any() else "no vote is decided, and ties lead"
+        finding = f"{links} from every item to every other{within}"
         return TrustCheck("finite scores", "passed", finding)
     return TrustCheck(
         "finite scores",

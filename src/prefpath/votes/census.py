@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -197,10 +198,15 @@ def _check_unknown(
         f"{', ...' if len(words) > _MOST_WORDS_NAMED else ''}",
         rows=_rows(database, relation, is_unknown, n_bad),
         expected=settled.expected,
-        remedy="correct these words; or say what they mean, for example --choices yes=left,no=right"
-        ' (choices={"yes": "left", "no": "right"}); or name the column of the verdicts with '
-        '--choice (choice="..."); or drop the rows with --unknown drop (unknown="drop")',
+        remedy=f"{_remedy(unknown, settled)}; or drop the rows with --unknown drop "
+        '(unknown="drop")',
     )
+
+
+def _remedy(unknown: Mapping[str, int], settled: Settled) -> str:
+    if all(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", word) for word in unknown):
+        return "these numbers have a decimal comma: write them with a decimal point"
+    return settled.remedy
 
 
 def _check_missing(database: Database, relation: Relation) -> None:

@@ -12,8 +12,8 @@ from prefpath.errors import VoteError
 from prefpath.text import agreeing, counted, quoted
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, plain_label
 
-USABLE_WEIGHTS = (1e-100, 1e100)
-"""Positive weights beyond these overflow in sums and squares, or vanish in them."""
+USABLE_WEIGHTS = (1e-100, 1e15)
+"""Beyond these single votes can no longer be counted, or vanish in squares."""
 
 WEIGHTS_EXPECTED = "weights of 0, or between {:g} and {:g}".format(*USABLE_WEIGHTS)
 

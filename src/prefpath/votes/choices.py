@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from prefpath.errors import SettingError, VoteError
 from prefpath.text import counted, quoted
-from prefpath.votes.column_pairs import differing_parts
+from prefpath.votes.column_pairs import differing_parts, side_words
 from prefpath.votes.numbers_chosen import Chosen, check_numbers, says_numbers
 from prefpath.votes.verdicts import (
     BOTH_BAD,
@@ -42,7 +42,7 @@ _MEANINGS = {
 }
 _SIDE_WORDS = (
     ("left", "right"), ("l", "r"), ("a", "b"), ("first", "second"), ("1st", "2nd"),
-    ("model_a", "model_b"), ("model_1", "model_2"), ("[[a]]", "[[b]]"),
+    ("model_a", "model_b"), ("model_1", "model_2"), ("[[a]]", "[[b]]"), ("1-0", "0-1"),
 )  # fmt: skip
 _MOST_NAMED = 0.5
 
@@ -65,6 +65,11 @@ class Settled:
     said: str = ""
     expected: str = "left, right or tie; 1, -1 or 0; or the name of one of the two items"
     unknown: str = "an unknown choice"
+    remedy: str = (
+        "correct these words; or say what they mean, for example --choices yes=left,no=right"
+        ' (choices={"yes": "left", "no": "right"}); or name the column of the verdicts with '
+        '--choice (choice="...")'
+    )
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ class VerdictColumns:
         parts = differing_parts(self.left, self.right)
         if parts == ("home", "away"):
             words |= _sided("h", "a") | {"d": TIE}
+        for written in side_words(self.left, self.right) if parts else ():
+            words |= _sided(*written)
         return words | (_sided(*parts) if parts else {}) | _sided(self.left, self.right)
 
 

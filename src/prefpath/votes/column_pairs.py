@@ -13,6 +13,12 @@ SHOWN = (
     ("first", "second"),
     ("one", "two"),
     ("home", "away"),
+    ("white", "black"),
+    ("links", "rechts"),
+    ("gauche", "droite"),
+    ("izquierda", "derecha"),
+    ("sinistra", "destra"),
+    ("esquerda", "direita"),
 )
 """How two columns say that one of two items was shown, or named, first."""
 
@@ -34,15 +40,24 @@ _ITEMS = (
     "version", "design", "engine", "agent", "bot", "movie", "song", "image", "img", "picture",
     "photo", "video", "audio", "file", "document", "doc", "sample", "entity", "competitor", "key",
     "title", "id", "url", "word", "concept", "argument", "summary", "translation", "story", "poem",
-    "essay", "text", "response", "answer", "completion", "output",
+    "essay", "idea", "statement", "choice", "text", "response", "answer", "completion", "output",
+    "input",
 )  # fmt: skip
 _VERDICTS = frozenset((
     "choice", "winner", "winnerid", "winnername", "winneritem", "winnermodel", "winningitem",
     "preferred", "preferredid", "preferreditem", "preferredmodel", "preference", "verdict",
     "vote", "label", "result", "answer", "outcome", "decision", "judgment", "judgement",
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
-    "pick", "picked", "comparison", "ftr",
+    "pick", "picked", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl", "choix",
+    "eleccion", "elección", "scelta", "escolha",
 ))  # fmt: skip
+_WON = frozenset((
+    "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",
+    "selected",
+))  # fmt: skip
+_FILLING = frozenset(("is", "was", "the", "item"))
+# An item's own noun: where winners come with it, the column without one holds a text.
+_NOUNS = frozenset(("model", "system", "name", "method", "policy", "team", "player"))
 _SCORES = frozenset(("score", "scores", "goals", "points", "pts", "runs", "rating", "grade"))
 
 
@@ -87,8 +102,65 @@ def find_score_pair(columns: Iterable[str]) -> ColumnPair | None:
 
 
 def find_verdicts(columns: Iterable[str]) -> list[str]:
-    """Columns that may hold the verdict, by their names; never a score, rating or confidence."""
-    return [name for name in columns if "".join(parts_of(name)) in _VERDICTS]
+    """Columns that may hold the verdict, by their names; never a score, rating or confidence.
+
+    >>> find_verdicts(["Answer.choice", "score", "Winner ID"])
+    ['Answer.choice', 'Winner ID']
+    """
+    return [name for name in columns if "".join(_asked(parts_of(name))) in _VERDICTS]
+
+
+def find_flags(columns: Iterable[str], pair: ColumnPair) -> list[tuple[str, int]]:
+    """Columns that say of one side whether it won, or how often: the left (1) or the right one.
+
+    >>> pair = ColumnPair("img_left", "img_right", ("left", "right"))
+    >>> find_flags(["user", "left_wins"], pair), find_flags(["is_right_better"], pair)
+    ([('left_wins', 1)], [('is_right_better', -1)])
+    """
+    return [
+        (name, side)
+        for name in columns
+        for part, side in zip(pair.parts, (1, -1), strict=True)
+        if (said := set(_asked(parts_of(name))) - _FILLING) - _WON == {part} and said & _WON
+    ]
+
+
+def find_named_outcome(columns: Iterable[str]) -> ColumnPair | None:
+    """Winner and loser by the noun of an item: chosen_model and rejected_model.
+
+    >>> find_named_outcome(["chosen", "rejected", "chosen_model", "rejected_model"]).left
+    'chosen_model'
+    """
+    pairs = _pairs(list(columns), OUTCOME)
+    return next((pair for stem, pair in pairs if stem and set(stem) <= _NOUNS), None)
+
+
+def find_score(columns: Iterable[str]) -> str | None:
+    """The column of a score, a rating or a grade."""
+    return next((name for name in columns if set(parts_of(name)) & _SCORES), None)
+
+
+def _asked(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Without Mechanical Turk's prefix: Answer.choice is choice."""
+    return parts[1:] if parts[:1] == ("answer",) and parts[1:] else parts
+
+
+def side_words(left: str, right: str) -> list[tuple[str, str]]:
+    """How a verdict may write the names of two columns that differ in one part.
+
+    >>> side_words("Input.image_a", "Input.image_b")[:3]
+    [('a', 'b'), ('imagea', 'imageb'), ('image_a', 'image_b')]
+    """
+    first, second = parts_of(left), parts_of(right)
+    tails = [(first[-k:], second[-k:]) for k in range(1, min(len(first), len(second)) + 1)]
+    return list(
+        dict.fromkeys(
+            (between.join(one), between.join(other))
+            for one, other in tails
+            for between in ("", "_", " ", "-")
+            if one != other
+        )
+    )
 
 
 def differing_parts(left: str, right: str) -> tuple[str, str] | None:

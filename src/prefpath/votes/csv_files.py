@@ -17,13 +17,25 @@ from prefpath.votes.file_names import compression_of, file_list, file_name, is_s
 from prefpath.votes.source import Column, Source
 
 _DELIMITERS = (",", "\t", ";", "|")
-_MARKS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# UTF-32's mark for little ends begins with UTF-16's.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _NO_TEXT = {
     b"PK\x03\x04": ("a spreadsheet or a zip archive", "open it, and save the sheet as CSV (UTF-8); "
                     "unpack an archive"),
     b"\xd0\xcf\x11\xe0": ("an old spreadsheet", "open it, and save the sheet as CSV (UTF-8)"),
     b"PAR1": ("Parquet", "give it a name that ends in .parquet"),
     b"SQLite format 3": ("a database", "save the table as CSV"),
+    b"BZh": ("compressed by bzip2", "unpack it: bunzip2"),
+    b"\xfd7zXZ\x00": ("compressed by xz", "unpack it: unxz"),
+}  # fmt: skip
+_COMPRESSED = {
+    b"\x1f\x8b": ("compressed by gzip", "give it a name that ends in .gz"),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", "give it a name that ends in .zst"),
 }  # fmt: skip
 
 
@@ -58,26 +70,38 @@ def scan_csv(name: str, files: Sequence[Path], database: Database) -> Source:
 
 
 def _as_utf_8(file: Path, database: Database) -> Path:
-    """The file, or a temporary copy of it where it is UTF-16."""
+    """The file, or a temporary copy of it where it is UTF-16 or UTF-32."""
     with file.open("rb") as opened:
         start = opened.read(16)
-    for magic, (what, remedy) in _NO_TEXT.items():
-        if start.startswith(magic):
-            raise VoteError(f"{file} is {what}, not CSV", expected="CSV, JSON Lines or Parquet",
-                            remedy=remedy)  # fmt: skip
-    if not start.startswith(_MARKS_OF_UTF_16):
+    compressed = compression_of(file) != "none"
+    _refuse_what_is_no_text(file, start, compressed)
+    encoding = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+    if encoding is None or compressed:
         return file
     copy = database.folder / f"utf-8-{file.name}"
     try:
         with (
-            file.open(encoding="utf-16", newline="") as old,
+            file.open(encoding=encoding, newline="") as old,
             copy.open("w", encoding="utf-8", newline="") as new,
         ):
             shutil.copyfileobj(old, new)
     except UnicodeError as error:
-        raise VoteError(f"{file} begins like UTF-16, but is not: {error}",
+        raise VoteError(f"{file} begins like {encoding.upper()}, but is not: {error}",
                         expected="text in UTF-8", remedy="save it as UTF-8") from error  # fmt: skip
     return copy
+
+
+def _refuse_what_is_no_text(file: Path, start: bytes, compressed: bool) -> None:
+    for magic, (what, remedy) in (_NO_TEXT if compressed else _NO_TEXT | _COMPRESSED).items():
+        if start.startswith(magic):
+            raise VoteError(f"{file} is {what}, not CSV", expected="CSV, JSON Lines or Parquet",
+                            remedy=remedy)  # fmt: skip
+    if b"\0" in start and not compressed and not start.startswith(tuple(_MARKS)):
+        raise VoteError(
+            f"{file} is not text, or UTF-16 without its mark: it begins with NUL characters",
+            expected="text in UTF-8",
+            remedy="save it as UTF-8, for example: iconv -f utf-16le -t utf-8 votes.csv",
+        )
 
 
 def _shape(file: Path, database: Database) -> CsvShape:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from prefpath.errors import VoteError
-from prefpath.text import shortened
+from prefpath.votes.plain_errors import plain_error
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,7 +22,7 @@ Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, 0 to 1."""
 
 _POLL_SECONDS = 0.1
-_MOST_SAID = 300
+_MOST_THREADS: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
 class Database:
@@ -59,7 +59,7 @@ class Database:
         try:
             self._connection.register(name, table)
         except duckdb.Error as error:
-            raise _plain_error(error) from error
+            raise plain_error(error) from error
         except UnicodeError as error:
             raise VoteError(
                 f"a label cannot be read: {error}",
@@ -80,9 +80,19 @@ class Database:
                 result = self._connection.execute(sql)
                 return fetch(result) if fetch else None
         except duckdb.Error as error:
-            raise _plain_error(error) from error
+            raise plain_error(error) from error
         except (UnicodeError, OverflowError) as error:  # a value Python cannot hold
             raise VoteError(f"cannot be read: {error}") from error
+
+
+@contextmanager
+def at_most_threads(n_threads: int | None) -> Iterator[None]:
+    """Let sessions opened meanwhile use so many threads; by default, all of the machine's."""
+    before = _MOST_THREADS.set(n_threads)
+    try:
+        yield
+    finally:
+        _MOST_THREADS.reset(before)
 
 
 @contextmanager
@@ -100,6 +110,8 @@ def open_database(
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
         }
+        if (n_threads := _MOST_THREADS.get()) is not None:
+            config["threads"] = n_threads
         try:
             connection = duckdb.connect(":memory:", config=config)
         except duckdb.Error as error:
@@ -112,7 +124,11 @@ def open_database(
             connection.execute(f"SET GLOBAL pandas_analyze_sample = {2**62}")
             # DuckDB takes a text file for small and would build its hash table of the votes;
             # joins are written the right way round: votes first, dictionaries after them.
-            connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+            # Parquet's statistics leave NaN out: with them DuckDB takes isnan() for always false.
+            connection.execute(
+                "SET disabled_optimizers ="
+                " 'join_order,build_side_probe_side,statistics_propagation'"
+            )
             connection.execute("SET enable_progress_bar = true")
             connection.execute("SET enable_progress_bar_print = false")
             yield Database(connection, Path(folder), progress)
@@ -140,40 +156,6 @@ def _reporting(connection: Any, progress: Progress | None, doing: str) -> Iterat
     finally:
         finished.set()
         watcher.join()
-
-
-def _plain_error(error: Exception) -> VoteError:
-    """DuckDB's message without its advice on options the user cannot set here."""
-    text = str(error)
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    kept = re.split(r"\n\s*\n|\nPossible|\nLINE \d|\n\s*file = ", text)[0]
-    kept = re.sub(r"^[A-Z][A-Za-z/ -]*Error: ", "", kept).strip()
-    if "not utf-8" in text:
-        return VoteError(
-            f"the text is not UTF-8{f', line {line[1]}' if line else ''}",
-            expected="text in UTF-8",
-            remedy="convert the file, for example: iconv -f latin1 -t utf-8 votes.csv",
-        )
-    if "Out of Memory" in text:
-        return VoteError(
-            "the memory limit is too small for these votes",
-            expected="room for one entry for each distinct label",
-            remedy='raise memory_limit, for example to "4GB"',
-        )
-    where = f" in line {line[1]}" if line else ""
-    if "invalid state" in text or "New Line" in text or "new line" in text.lower():
-        return VoteError(
-            f"cannot be read{where}: lines do not all end alike, or a quote is never closed",
-            expected="one kind of line end, and quotes in pairs",
-            remedy="make the line ends alike, for example: sed -i 's/\\r$//' votes.csv",
-        )
-    if "Maximum line size" in text:
-        return VoteError(
-            f"cannot be read{where}: a line is longer than two million characters",
-            expected="shorter lines",
-            remedy="name the items by something shorter than their whole text",
-        )
-    return VoteError(f"cannot be read{where}: {shortened(kept, _MOST_SAID)}")
 
 
 def quote_name(name: str) -> str:

@@ -65,11 +65,14 @@ class Dialect:
 JUDGES = (
     "annotator", "judge", "worker", "user", "user_id", "annotator_id", "observer", "rater",
     "participant", "subject", "respondent", "labeler", "labeller", "evaluator", "assessor",
-    "reviewer", "voter", "expert", "person", "username", "completed_by",
-    *(f"{who}{sep}id" for who in ("judge", "worker", "user", "annotator", "observer", "rater",
-                                  "participant", "subject", "respondent", "labeler", "evaluator",
-                                  "assessor", "reviewer", "voter", "expert")
-      for sep in ("_", " ", "")),
+    "reviewer", "voter", "expert", "person", "username", "completed_by", "taster", "juror",
+    "panelist", "panellist", "coder", "subj", "teilnehmer", "annotateur", "participante",
+    *(f"{who}{sep}{what}"
+      for who in ("judge", "worker", "user", "annotator", "observer", "rater", "participant",
+                  "subject", "respondent", "labeler", "evaluator", "assessor", "reviewer", "voter",
+                  "expert", "panelist", "visitor")
+      for what in ("id", "name") for sep in ("_", " ", "")),
+    "judge_model", "session", "session_id", "session id", "sessionid",
 )  # fmt: skip
 AS_SHOWN = "left and right are as shown"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from prefpath.text import quoted
+from prefpath.text import agreeing, quoted
 from prefpath.votes.database import Database
 from prefpath.votes.encode import Labels
 
@@ -66,6 +66,7 @@ def labels_alike(database: Database, table: str, kind: str) -> list[str]:
         more = f" and {len(alike) - 1:,} more" if len(alike) > 1 else ""
         said.append(f"{kind}s that differ in case or blanks only: {first}{more}")
     if called:
-        names = ", ".join(quoted(label) for (label,) in called)
-        said.append(f"{names} is a label of an {kind} here, not a missing one")
+        names = " and ".join(quoted(label) for (label,) in called)
+        one = f"is a label of an {kind} here, not a missing one"
+        said.append(f"{names} {agreeing(len(called), one, f'are labels of {kind}s here')}")
     return said

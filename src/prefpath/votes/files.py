@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from prefpath.errors import VoteError
+from prefpath.text import shortened
 from prefpath.votes.csv_files import scan_csv
 from prefpath.votes.database import Database, quote_text
 from prefpath.votes.file_names import COMPRESSIONS, compression_of, file_list, is_small
@@ -54,7 +55,7 @@ def find_files(path: str | Path) -> list[Path]:
     try:
         found = _matching_files(str(path)) if str(path) else []
     except (OSError, ValueError) as error:  # a name too long, a NUL character, a broken disk
-        raise VoteError(f"{error}", expected=expected) from error
+        raise VoteError(shortened(error, 300), expected=expected) from error
     if not found:
         raise VoteError(
             f"there is no file of votes at {path}",
@@ -115,6 +116,13 @@ def _scan_json(name: str, files: Sequence[Path], database: Database) -> Source:
     described = database.rows(
         f"DESCRIBE SELECT * FROM read_json({given}, union_by_name = true, sample_size = -1)"
     )
+    if [row[0] for row in described] == ["json"]:
+        raise VoteError(
+            f"{name} holds no JSON objects",
+            expected='one for each vote, such as {"annotator": "ann", "left": "x", "right": "y", '
+            '"choice": "left"}',
+            remedy="write one object a line, or a list of them",
+        )
     types = {row[0]: _json_type(row[1]) for row in described}
     declared = ", ".join(f"{quote_text(own)}: {quote_text(kind)}" for own, kind in types.items())
     scan, columns = renamed(f"read_json({given}, columns = {{{declared}}})", types)

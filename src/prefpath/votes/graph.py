@@ -7,6 +7,7 @@ from numba import njit
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from prefpath.machine import for_rows
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 from prefpath.votes.votes import Votes
 
@@ -35,7 +36,9 @@ def saw_one_order(votes: Votes) -> BoolArray:
     Liking the items on the left and leaning to the left are then the same votes: only the
     penalty, not the data, tells a deviation from a position bias.
     """
-    return _one_order(votes.offsets, votes.left, votes.right, votes.position_known, votes.n_items)
+    known, one_order = votes.position_known, for_rows(votes.n_rows, _one_order)
+    one: BoolArray = one_order(votes.offsets, votes.left, votes.right, known, votes.n_items)
+    return one
 
 
 def busy_in_one_order(votes: Votes) -> BoolArray:

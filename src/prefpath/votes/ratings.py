@@ -135,7 +135,12 @@ def votes_of_ratings(
     who = annotator_column(table, dialect, roles)
     relation = build_relation(table, dialect, Wanted(who))
     count_labels(database, relation)
-    settled = Settled(read_rating, expected="a finite number, with a decimal point")
+    settled = Settled(
+        read_rating,
+        expected="a finite number, with a decimal point",
+        unknown="a rating that is not a number",
+        remedy="correct these ratings; or name the column of the ratings with --choice",
+    )
     census = take_census(database, relation, settled, rules)
     people, items, rated = _fetch_ratings(database, relation, census)
     winner, loser = draw_pairs(rated.person, rated.rating, drawn.most, drawn.seed)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from prefpath.votes.census import Rules, as_words, count_labels, count_named, take_census
 from prefpath.votes.choices import Choices, Settled, VerdictColumns, settle_choices
+from prefpath.votes.column_pairs import parts_of
 from prefpath.votes.database import Database, Progress, open_database
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.opening import naming, open_source
@@ -150,7 +151,7 @@ def read_votes(
         )
     if wanted.position is None:
         check_winner_first(result.coded, result.annotators)
-    return _as_votes(table, known_as, wanted, result, said)
+    return _as_votes(table, known_as, wanted, result, said, group)
 
 
 def read_relation(
@@ -225,13 +226,25 @@ _COUNTS = ("count", "counts", "n_votes", "num_votes", "times", "frequency")
 
 
 def _as_votes(
-    table: Source, dialect: Dialect, wanted: Wanted, result: Tabulated, said: str
+    table: Source,
+    dialect: Dialect,
+    wanted: Wanted,
+    result: Tabulated,
+    said: str,
+    group: str | None,
 ) -> Votes:
     notes = [dialect.said, said]
     if wanted.position is False and dialect.position_known:
         notes = ["position unknown", said]
     if wanted.annotator is None:
-        notes.append("nobody says who voted, so all votes are one annotator's")
+        notes.append(
+            "nobody says who voted, so all votes are one annotator's (--annotator names the column "
+            "of the annotators)"
+        )
+    elif group is not None:
+        notes.append(f"every {group} stands for one annotator")
+    elif parts_of(wanted.annotator)[0] == "session":
+        notes.append(f"every {wanted.annotator} is one annotator")
     if wanted.weight is not None:
         notes.append(f"{wanted.weight} weighs the votes")
     elif (count := next(filter(None, map(table.find, _COUNTS)), None)) is not None:

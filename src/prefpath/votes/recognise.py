@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from prefpath.errors import VoteError
-from prefpath.text import listed, quoted
+from prefpath.text import agreeing, listed, quoted
 from prefpath.votes.column_pairs import (
     OUTCOME,
     ColumnPair,
+    find_flags,
     find_item_pair,
+    find_named_outcome,
+    find_score,
     find_score_pair,
     find_verdicts,
 )
 from prefpath.votes.dialects import AS_SHOWN, DIALECTS, JUDGES, Dialect, dialect_named
 from prefpath.votes.source import Source
-from prefpath.votes.verdicts import read_by_name
+from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
 
 Roles = Mapping[str, str]
 """The user's own column for a role: annotator, left, right, choice."""
@@ -64,12 +67,14 @@ def recognise(source: Source, given: GivenColumns) -> Dialect:
     """
     if given.scores:
         return _by_scores(source, given, given.scores)
+    if given.dialect == "ratings":
+        return _forced_ratings(source, given.roles)
     candidates = DIALECTS if given.dialect is None else (dialect_named(given.dialect),)
     for dialect in candidates:
         for variant in (dialect, *_item_variants(dialect)):
             named = _with_roles(variant, given.roles)
             if named and all(source.find(column) for column in named.columns):
-                return named
+                return _by_noun(source, named, given)
     if given.dialect is None:
         return _by_column_names(source, given)
     raise VoteError(
@@ -94,6 +99,22 @@ def ratings_dialect(source: Source, item: str | None, rating: str | None) -> Dia
     return replace(dialect, left=item or found, verdict=(rating or dialect.verdict[0],))
 
 
+def _forced_ratings(source: Source, roles: Roles) -> Dialect:
+    """Ratings: --left names the column of the items, --choice that of the ratings."""
+    found = ratings_dialect(source, roles.get("left"), roles.get("choice"))
+    for name in found.columns:
+        source.column(name)
+    return found
+
+
+def _by_noun(source: Source, dialect: Dialect, given: GivenColumns) -> Dialect:
+    """Texts chosen and rejected of models that are named beside them: the models are ranked."""
+    if dialect.key != "chosen" or given.dialect or given.roles.keys() & {"left", "right"}:
+        return dialect
+    pair = find_named_outcome(source.columns)
+    return dialect if pair is None else _winners_and_losers(pair)
+
+
 def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
     """Votes of no dialect: two columns of items, and one of the verdicts."""
     outcome = find_item_pair(source.columns, OUTCOME)
@@ -106,14 +127,31 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
     else:
         others = [name for name in source.columns if name not in (pair.left, pair.right)]
         verdicts = find_verdicts(others)
+        flags = find_flags(others, pair)
+        if not verdicts and len(flags) == 1:
+            return _by_flag(pair, *flags[0])
     if not verdicts and given.winner_first:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
         raise _which_verdict(source, pair, verdicts)
-    said = f"{pair.left} is left" if pair.left.lower() != "left" else AS_SHOWN
+    said = _sides(pair)
     return Dialect(
         "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
         (verdicts[0],), None, JUDGES, said,
+    )  # fmt: skip
+
+
+def _sides(pair: ColumnPair) -> str:
+    return AS_SHOWN if pair.left.lower() == "left" else f"{pair.left} is left"
+
+
+def _by_flag(pair: ColumnPair, name: str, side: int) -> Dialect:
+    """One side's flag: true where it won."""
+    winner = pair.left if side > 0 else pair.right
+    return Dialect(
+        "flag", f"columns {pair.left}, {pair.right}, {name}", pair.left, pair.right, (name,),
+        read_flag if side > 0 else read_flag_of_right, JUDGES,
+        f"{_sides(pair)}; {name} says whether {winner} won",
     )  # fmt: skip
 
 
@@ -125,10 +163,13 @@ def _item_columns(source: Source, roles: Roles) -> ColumnPair:
         return ColumnPair(roles["left"], roles["right"], ("", ""))
     found = find_item_pair(source.columns)
     if found is None:
+        for name in sorted(source.repeated):
+            source.column(name)  # says that there are two of it
         raise VoteError(
             f"{source.name} is not votes in any known shape: {_its_columns(source)}",
-            expected="annotator, left, right, choice, or another known shape (docs/reading.md)",
-            remedy=_WHICH_COLUMNS,
+            expected="one row for each vote: annotator, left, right, choice, or another known "
+            "shape (docs/reading.md)",
+            remedy=_what_it_may_be(source) + _WHICH_COLUMNS,
         )
     left, right = roles.get("left", found.left), roles.get("right", found.right)
     return found._replace(left=left, right=right)
@@ -156,7 +197,9 @@ def _by_scores(source: Source, given: GivenColumns, scores: tuple[str, str]) -> 
 def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteError:
     """No column of verdicts, or more than one."""
     scores = find_score_pair(source.columns)
-    remedy = 'name the column of the verdicts with --choice (choice="...")'
+    columns = [name for name in source.columns if name not in (pair.left, pair.right)]
+    named = " or ".join(f"--choice {quoted(name)}" for name in found) or "--choice"
+    remedy = f'name the column of the verdicts with {named} (choice="...")'
     if scores:
         remedy += (
             f"; if the item with the higher score won: --scores {scores.left},{scores.right} "
@@ -164,10 +207,23 @@ def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteEr
         )
     if not found:
         remedy += f"; if {pair.left} is always the winner: --winner-first (winner_first=True)"
-    which = f"{listed(list(map(quoted, found)))} may all be" if found else "no column is called as"
+        if len(counts := find_flags(columns, pair)) > 1:
+            remedy = (
+                f"{' and '.join(name for name, _ in counts)} seem to count votes: make a row of "
+                "each count (pandas.melt) with a column winner, and weigh it with --weight"
+            )
+        elif len(columns) > 2:
+            remedy += (
+                "; if every annotator has a column of their own, make a row of each vote "
+                "(pandas.melt)"
+            )
+    which = (
+        f"more than one column may hold the verdict: {listed(list(map(quoted, found)))}"
+        if found
+        else f"no column is named like a verdict: {_its_columns(source)}"
+    )
     return VoteError(
-        f"{source.name} has items in {quoted(pair.left)} and {quoted(pair.right)}, but {which} "
-        f"the verdict: {_its_columns(source)}",
+        f"{source.name} has items in {quoted(pair.left)} and {quoted(pair.right)}, but {which}",
         expected="one column that says who won: choice, winner, preference, result, ...",
         remedy=remedy,
     )
@@ -195,6 +251,23 @@ def _with_roles(dialect: Dialect, roles: Roles) -> Dialect | None:
         verdict=(given.get("choice", dialect.verdict[0]),),
         said=f"{given.get('left', dialect.left)} is left",
     )
+
+
+def _what_it_may_be(source: Source) -> str:
+    """The remedy for tables that hold votes in another way than one in a row."""
+    nested = [name for name, column in source.columns.items() if column.kind in ("list", "struct")]
+    if nested:
+        return (
+            f"{listed(list(map(quoted, nested)), 3)} {agreeing(len(nested), 'holds', 'hold')} "
+            "records within records: make one row of each vote (pandas.json_normalize; Label "
+            "Studio: export as CSV); or "
+        )
+    if score := find_score(source.columns):
+        return (
+            "if every row is one rating of one item, name its column: --dialect ratings --left "
+            f"ITEM --choice {quoted(score)}; or "
+        )
+    return ""
 
 
 def _its_columns(source: Source) -> str:

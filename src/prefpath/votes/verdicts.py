@@ -34,7 +34,7 @@ UNKNOWN = Verdict(math.nan, kind="unknown")
 
 _TIES = dict.fromkeys(
     ("tie", "tied", "ties", "draw", "drawn", "equal", "both_equal", "both equal", "same",
-     "no preference", "no_preference"), TIE,
+     "no preference", "no_preference", "1/2-1/2", "½-½"), TIE,
 )  # fmt: skip
 _BOTH_BAD = dict.fromkeys(
     ("tie (bothbad)", "tie (both bad)", "bothbad", "both_bad", "both bad"), BOTH_BAD
@@ -130,7 +130,10 @@ def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
     return (LEFT, RIGHT, TIE)[flags.index(True)]
 
 
-_FLAGS = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+_FLAGS = {
+    "1": True, "1.0": True, "true": True, "yes": True,
+    "0": False, "0.0": False, "false": False, "no": False,
+}  # fmt: skip
 
 NEUTRAL = frozenset({*_EMPTY, *_TIES, *_BOTH_BAD})
 """Words that say of no item that it won."""
@@ -141,6 +144,7 @@ BY_NAME = {"=left": LEFT, "=right": RIGHT}
 read_by_name = word_reading(BY_NAME)
 read_model_12 = word_reading({"model_1": LEFT, "model_2": RIGHT, "error": NO_VERDICT})
 read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in _FLAGS.items()})
+read_flag_of_right = word_reading({word: RIGHT if f else LEFT for word, f in _FLAGS.items()})
 read_first_or_second = word_reading({"1": LEFT, "2": RIGHT, "1.0": LEFT, "2.0": RIGHT})
 read_grade = word_reading({"error": NO_VERDICT})
 

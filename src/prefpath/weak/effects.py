@@ -34,11 +34,13 @@ class Shares(NamedTuple):
     """How much of the approximate variances counts: of what is added up, and of the attention's.
 
     Unless held-out votes say otherwise, nothing of the attention's: its posterior is skewed, and
-    a normal one would have far too many look away.
+    a normal one would have far too many look away. `scale` multiplies the margins: what held-out
+    votes say of their size.
     """
 
     additive: float = 1.0
     slope: float = 0.0
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,7 @@ class WeakEffects:
     def _of_known(self, asked: Asked) -> Floats:
         mean, additive, slope = self._moments(asked)
         uncertain = self.shares.additive * additive + self.shares.slope * slope
-        return mean * attenuation(self.loss, uncertain)
+        return self.shares.scale * mean * attenuation(self.loss, uncertain)
 
     def _of_strangers(self, asked: Asked) -> Floats:
         """A stranger is one of the known annotators, with a taste of their own."""

@@ -11,15 +11,16 @@ from prefpath.errors import VoteError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats
-from prefpath.model.problem import Problem
 from prefpath.selection.folds import Fold, Over, make_folds
+from prefpath.solver.grid import make_grid
+from prefpath.solver.solve import solve
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
 from prefpath.weak.effects import Shares, WeakEffects
 from prefpath.weak.layout import Ballots
 from prefpath.weak.mode import find_mode
 from prefpath.weak.strengths import Chosen, Entered, choose_strengths, groups_of
-from prefpath.weak.tuning import HeldOut, tune
+from prefpath.weak.tuning import FoldOfVotes, HeldOut, scale_of_margins, tune
 
 MOST_ROWS = 50_000  # of the votes from which the strengths are chosen
 _FEWEST_ANNOTATORS = 20
@@ -75,7 +76,7 @@ def fit_weak(
 
 def _fit_weak(fitted: Fitted, n_folds: int, over: Over, seed: int | None) -> WeakEffects:
     entered = Entered.on(fitted.path, fitted.t)
-    chosen, shares = _strengths(fitted.problem, entered, n_folds, over, seed)
+    chosen, shares = _strengths(fitted, entered, n_folds, over, seed)
     ballots = Ballots.of(fitted.problem)
     groups = groups_of(ballots, entered)
     posterior = chosen.posterior(ballots, groups)
@@ -90,9 +91,10 @@ def weak_margins(fitted: Fitted, effects: WeakEffects, comparisons: LabelledComp
 
 
 def _strengths(
-    problem: Problem, entered: Entered, n_folds: int, over: Over, seed: int | None
+    fitted: Fitted, entered: Entered, n_folds: int, over: Over, seed: int | None
 ) -> tuple[Chosen, Shares]:
-    ballots = Ballots.of(problem, _sample(problem.votes, seed))
+    sample = _sample(fitted.votes, seed)
+    ballots = Ballots.of(fitted.problem, sample)
     groups = groups_of(ballots, entered)
     chosen = choose_strengths(ballots, groups)
     folds = _folds(ballots.votes, n_folds, over, seed)
@@ -100,8 +102,23 @@ def _strengths(
         return chosen, Shares()
     nothing = np.zeros(len(groups.flat()))
     starts = [(nothing, chosen.tau)] * len(folds)
-    tuned, judged = tune(HeldOut(ballots, groups, entered, folds, starts), chosen)
-    return tuned, judged.shares
+    each = [entered if sample is not None else _entered_in(fitted, fold) for fold in folds]
+    parts = [
+        FoldOfVotes(fold, own, groups_of(ballots, own))
+        for fold, own in zip(folds, each, strict=True)
+    ]
+    held_out = HeldOut(ballots, parts, starts)
+    tuned, judged = tune(held_out, chosen)
+    scale = scale_of_margins(fitted.loss, judged, held_out.choice)
+    return tuned, judged.shares._replace(scale=scale)
+
+
+def _entered_in(fitted: Fitted, fold: Fold) -> Entered:
+    """Who has entered at the chosen time on the path of a fold's training votes."""
+    problem = fitted.problem.with_weight(fold.train)
+    grid = make_grid([fitted.t], 1, 1.0)
+    path = solve(problem, grid, common=fitted.common, n_threads=fitted.n_threads)
+    return Entered.on(path, fitted.t)
 
 
 def _folds(votes: Votes, n_folds: int, over: Over, seed: int | None) -> Sequence[Fold]:

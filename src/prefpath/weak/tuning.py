@@ -1,15 +1,18 @@
 """Strengths on held-out votes: the likelihood's choice, corrected where it predicts badly.
 
 The approximation behind the likelihood is poor where votes are few or nearly always agree, and
-the votes that it sees have said who has entered. So three multipliers (of tastes, of leans and
-attention, of the common scores) and the share of the variance that counts are chosen by
-cross-validation.
+the votes that it sees have said who has entered. So multipliers (of tastes, of leans and
+attention, of the common scores), the share of the variance that counts and the scale of the
+margins are chosen by cross-validation. Who has entered is asked of the path of each fold's own
+votes: the path of all votes has seen those held out, and the entered would seem to need too little
+shrinkage.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +47,14 @@ _ROUNDS = 2
 _WORTH = 1e-4  # of held-out loss: less is not worth a step
 _SURE = 2.0
 _SHARES = (0.0, 0.25, 0.5, 1.0, 1.5)
+_SCALES = (0.5, 1.5)
+_NEWTON_STEPS = 20
 
 
 class Judged(NamedTuple):
-    """Loss and weight of each held-out vote, and the share of variance that makes it smallest."""
+    """Margin, loss and weight of each held-out vote, and the shares that make the loss smallest."""
 
+    margin: Floats
     cost: Floats
     weight: Floats
     shares: Shares
@@ -66,39 +72,55 @@ class Judged(NamedTuple):
         return mean > max(_WORTH, _SURE * spread)
 
 
+class FoldOfVotes(NamedTuple):
+    """A fold, who has entered on the path of its training votes, and the groups that makes."""
+
+    fold: Fold
+    entered: Entered
+    groups: Groups
+
+
 @dataclass(eq=False)
 class HeldOut:
     """Votes, and folds of them; each fold remembers its last mode as a start of the next."""
 
     ballots: Ballots
-    groups: Groups
-    entered: Entered
-    folds: Sequence[Fold]
+    folds: Sequence[FoldOfVotes]
     starts: list[tuple[Floats, Floats]]
 
     def judge(self, chosen: Chosen) -> Judged:
         """Error on held-out votes under some strengths."""
         found = [self._one(k, chosen) for k in range(len(self.folds))]
         whole = Moments(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-        rows = np.concatenate([np.flatnonzero(fold.test) for fold in self.folds])
-        weight = np.concatenate([fold.test[fold.test != 0] for fold in self.folds])
-        choice, loss = self.ballots.votes.choice[rows], self.ballots.loss
+        weight = np.concatenate([each.fold.test[each.fold.test != 0] for each in self.folds])
+        loss, choice = self.ballots.loss, self.choice
+
+        def judged(shares: Shares) -> Judged:
+            variance = shares.additive * whole.additive + shares.slope * whole.slope
+            margin = whole.mean * attenuation(loss, variance)
+            return Judged(margin, loss.value(margin, choice), weight, shares)
+
         if not loss.binary:
-            return Judged(_cost(loss, whole, Shares(), choice), weight, Shares())
-        tried = [Shares(share, 0.0) for share in _SHARES]
-        first = _best([Judged(_cost(loss, whole, s, choice), weight, s) for s in tried])
+            return judged(Shares())
+        first = _best([judged(Shares(share, 0.0)) for share in _SHARES])
         tried = [Shares(first.shares.additive, share) for share in _SHARES[1:]]
-        return _best([first, *(Judged(_cost(loss, whole, s, choice), weight, s) for s in tried)])
+        return _best([first, *(judged(shares) for shares in tried)])
+
+    @cached_property
+    def choice(self) -> Floats:
+        """What was chosen in the held-out votes, fold after fold."""
+        rows = [np.flatnonzero(each.fold.test) for each in self.folds]
+        return self.ballots.votes.choice[np.concatenate(rows)]
 
     def _one(self, k: int, chosen: Chosen) -> Moments:
-        fold = self.folds[k]
+        fold, entered, groups = self.folds[k]
         ballots = self.ballots.with_weight(fold.train)
-        posterior = chosen.posterior(ballots, self.groups)
+        posterior = chosen.posterior(ballots, groups)
         q, tau = self.starts[k]
-        start = rescaled(q, self.groups, tau, chosen.tau)
+        start = rescaled(q, groups, tau, chosen.tau)
         state = find_rough_mode(posterior, start)
         self.starts[k] = state.q, chosen.tau
-        effects = WeakEffects.at(ballots, self.entered, chosen, posterior, state)
+        effects = WeakEffects.at(ballots, entered, chosen, posterior, state)
         return effects.moments(Comparisons.of(ballots.votes, np.flatnonzero(fold.test)))
 
 
@@ -106,9 +128,20 @@ def _best(judged: list[Judged]) -> Judged:
     return judged[int(np.argmin([one.error for one in judged]))]
 
 
-def _cost(loss: Loss, found: Moments, shares: Shares, choice: Floats) -> Floats:
-    variance = shares.additive * found.additive + shares.slope * found.slope
-    return loss.value(found.mean * attenuation(loss, variance), choice)
+def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
+    """The factor on the margins that predicts held-out votes best, drawn to 1 by its error."""
+    if not loss.binary:
+        return 1.0
+    scale, bend = 1.0, 1.0
+    for _ in range(_NEWTON_STEPS):
+        slope, curvature = loss.derivatives(scale * judged.margin, choice)
+        bend = max(float((judged.weight * curvature) @ judged.margin**2), 1e-300)
+        step = float((judged.weight * slope) @ judged.margin) / bend
+        scale = float(np.clip(scale - step, *_SCALES))
+        if abs(step) < 1e-6:
+            break
+    away = scale - 1.0
+    return 1.0 + away * max(0.0, 1.0 - 1.0 / max(bend * away**2, 1e-300))
 
 
 def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:

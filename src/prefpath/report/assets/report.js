@@ -200,9 +200,11 @@
   // ------------------------------------------------------------ the slider
   const slider = byId("time");
   const back = byId("back");
-  const signOf = (deviation, bias) => (deviation ? "◆" : "") + (bias > 0 ? "◀" : bias < 0 ? "▶" : "");
-  const wordsOf = (deviation, bias) =>
-    [deviation && "own taste", bias > 0 && "leans left", bias < 0 && "leans right"].filter(Boolean).join(", ");
+  const signOf = (deviation, bias, seeing) => (deviation ? "◆" : "") + (bias > 0 ? "◀" : bias < 0 ? "▶" : "") + (seeing ? "◐" : "");
+  const wordsOf = (deviation, bias, seeing) =>
+    [deviation && "own taste", bias > 0 && "leans left", bias < 0 && "leans right",
+      seeing > 0 && "sees more sharply", seeing < 0 && seeing >= -1 && "sees less sharply",
+      seeing < -1 && "sees the wrong way round"].filter(Boolean).join(", ");
 
   const moveLeaderboard = (at) => {
     const scores = data.scores[at];
@@ -225,28 +227,29 @@
   };
 
   const moveAnnotators = (at) => {
-    const deviation = data.deviation[at], bias = data.bias[at];
+    const deviation = data.deviation[at], bias = data.bias[at], seeing = data.attention[at];
     const list = byId("active");
     list.replaceChildren();
     let named = 0;
     annotators.rows.forEach((row, k) => {
-      const sign = signOf(deviation[k], bias[k]);
+      const sign = signOf(deviation[k], bias[k], seeing[k]);
+      const words = wordsOf(deviation[k], bias[k], seeing[k]);
       const now = row.querySelector(".now");
       now.textContent = sign;
-      now.title = wordsOf(deviation[k], bias[k]);
+      now.title = words;
       if (!sign || ++named > CHIPS) return;
       const chip = make("button", undefined, make("li", undefined, list));
       chip.type = "button";
       make("span", sign, chip, deviation[k] ? "taste" : "lean").setAttribute("aria-hidden", "true");
       chip.append(" ");
       make("bdi", row.cells[1].textContent, chip);
-      chip.setAttribute("aria-label", `${row.cells[1].textContent}: ${wordsOf(deviation[k], bias[k])}; open details`);
+      chip.setAttribute("aria-label", `${row.cells[1].textContent}: ${words}; open details`);
       chip.addEventListener("click", () => visit(k));
     });
     const rest = data.active[at] - Math.min(named, CHIPS);
     if (rest > 0) make("li", `and ${rest.toLocaleString("en")} more`, list);
     byId("active-count").textContent = data.active[at]
-      ? `On the path: ${data.deviating[at].toLocaleString("en")} with a taste of their own (◆), ${data.leaning[at].toLocaleString("en")} leaning to a side (◀ ▶).`
+      ? `On the path: ${data.deviating[at].toLocaleString("en")} with a taste of their own (◆), ${data.leaning[at].toLocaleString("en")} leaning to a side (◀ ▶)${data.seeing ? `, ${data.seeing[at].toLocaleString("en")} seeing the scores more or less sharply (◐)` : ""}.`
       : "Nobody: one ranking for all.";
   };
 

@@ -1,0 +1,198 @@
+"""Exponential steps: what is stiff by itself is solved exactly, and only the rest is approximated.
+
+A Chebyshev step pays for stiffness with stages, and ends at every corner. But what is stiff is
+known: the common scores (a matrix of items by items, whoever is active), and each annotator's
+scalars and block (rates). Write `y' = force - W y` with W these parts, each without its coupling
+to the others; where the force is linear in time the equation is solved exactly, corners of scalars
+included (`relaxation`). The force at the end of the step comes from a predictor (the force stays
+what it is) and two corrections: three evaluations a step, however stiff the equation is, and of
+second order whatever W is (Cox and Matthews's ETD2RK with one more correction).
+
+References
+----------
+Cox, Matthews: Exponential time differencing for stiff systems (2002).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefpath.model.design import Floats
+from prefpath.model.penalties import GROUP
+from prefpath.model.problem import Problem
+from prefpath.model.scalar_losses import BRADLEY_TERRY, LINEAR, THURSTONE_MOSTELLER
+from prefpath.solver.active import Active
+from prefpath.solver.arguments import CommonPart, Terms
+from prefpath.solver.crowd import Crowd
+from prefpath.solver.curvature import (
+    Rates,
+    Stiffness,
+    modes_of,
+    no_stiffness,
+    pool_hessian,
+    room_for,
+    to_modes,
+    unit_rates,
+)
+from prefpath.solver.interpolation import Ends, StepEnds
+from prefpath.solver.relax_units import (
+    Point,
+    Points,
+    relax_scalars,
+    relax_units,
+    unbend_scalars,
+    unit_errors,
+)
+from prefpath.solver.relaxation import phi1s, phi2s
+from prefpath.solver.slope import Slope
+
+# Items up to which the common part's matrix is taken apart, and their cube beside the cells of the
+# votes: taking it apart, some thirty times a path, must cost less than the evaluations it saves.
+_MOST_ITEMS, _MOST_CUBES_A_CELL = 1_000, 200
+# Losses whose curvature does not jump: a jump (Huber) or a spike bends the force in a step.
+_SMOOTH = (LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER)
+# W is taken again when a margin may have moved so far, and after so many steps.
+_DRIFT, _MOST_STEPS = 0.25, 20
+# Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
+_STRICTER = 2.3
+# With attention, once more: it multiplies common scores that grow within the step.
+_STRICTER_WITH_ATTENTION = 3.0
+
+
+def exponential_pays(problem: Problem, slope: Slope) -> bool:
+    """Whether the stiff parts are of the kind that is solved here, by compiled kernels."""
+    if slope.crowd.is_small:
+        return False
+    plain = problem.features is None and slope.minimiser is None
+    smooth = problem.loss.code in _SMOOTH and problem.penalty.code == GROUP
+    return plain and smooth and _few_items(problem.votes.n_items, slope.crowd.n_cells)
+
+
+def _few_items(n_items: int, n_cells: int) -> bool:
+    return n_items <= _MOST_ITEMS and n_items**3 <= _MOST_CUBES_A_CELL * n_cells
+
+
+class Exponential:
+    """Exponential steps of one path."""
+
+    def __init__(self, problem: Problem, crowd: Crowd, slope: Slope) -> None:
+        self.problem, self.crowd, self.slope = problem, crowd, slope
+        self.stiffness = no_stiffness(problem.n_scalars)
+        self._rows = np.zeros((0, 0))  # the eigenvectors as rows
+
+    def restore(self, stiffness: Stiffness) -> None:
+        """Go on with what a path knew."""
+        self.stiffness = stiffness
+        self._rows = np.ascontiguousarray(stiffness.vectors.T)
+
+    def step(self, last: StepEnds, now: Point, length: float) -> tuple[RelaxedEnds, float]:
+        """A step from now, after the last one; its error relative to the largest coefficient."""
+        self._renew(now.y)
+        before = now
+        for _ in range(2):
+            y = self._end(now, before, length)
+            before = Point(y, self.slope.at(y))
+        corrected = self._end(now, before, length)
+        then = Point(corrected, self.slope.at(corrected))
+        ends = self.ends(Ends(last.end, length, now.y, then.y, now.f, then.f))
+        error = self._error(last, now, before, then, length)
+        stricter = _STRICTER * (_STRICTER_WITH_ATTENTION if self.problem.attention else 1.0)
+        return ends, stricter * error / self.slope.scale(then.y)
+
+    def ends(self, ends: Ends) -> RelaxedEnds:
+        """A step that has been made, to look into."""
+        n, h = self.crowd.n_common, ends.length
+        values, vectors = self.stiffness.values, self.stiffness.vectors
+        mean = to_modes(vectors, (ends.y1[:n] - ends.y0[:n]) / h)
+        smooth = []
+        for f in (ends.f0, ends.f1):
+            # What is stiff has no slope to speak of: its noise, times its rate, would be one.
+            modes = (to_modes(vectors, f[:n]) + h * values * mean) / (1.0 + h * values)
+            smooth.append(np.concatenate((to_modes(self._rows, modes), f[n:])))
+        inner = StepEnds(ends.start, h, ends.y0, ends.y1, smooth[0], smooth[1])
+        terms, active = self.crowd.inputs.terms, self.crowd.active
+        rates = self.stiffness.rates
+        return RelaxedEnds(*ends, inner=inner, active=active, terms=terms, rates=rates)
+
+    def _renew(self, y: Floats) -> None:
+        """Take W again where it has aged; and the rates of those who have joined."""
+        drift, age = self.crowd.moved()[0], self.stiffness.age
+        aged = drift - self.stiffness.drift > _DRIFT or age >= _MOST_STEPS
+        n, active = self.crowd.n_common, self.crowd.active
+        inputs = self.crowd.inputs
+        theta = self.problem.scores(y[: self.problem.n_common])
+        common = CommonPart(theta, float(y[n - 1]) if self.problem.common_position else 0.0)
+        known = 0 if aged else len(self.stiffness.rates.block)
+        rates = room_for(Rates(*(part[:known] for part in self.stiffness.rates)), len(active.who))
+        hessian = np.zeros((n, n) if aged else (0, 0))
+        unit_rates(known, active, inputs, common, y, hessian, rates)
+        self.stiffness = self.stiffness._replace(rates=rates, age=age + 1)
+        if aged:
+            self.slope.work.evaluations += 1
+            pool_hessian(self.crowd.index, self.crowd.pool, inputs.terms, common, hessian)
+            self.restore(Stiffness(*modes_of(hessian), rates, drift, 1))
+
+    def _end(self, now: Point, end: Point, h: float) -> Floats:
+        """y after a step whose force at the end is that of a guess (now itself: it stays)."""
+        n, (values, vectors, rates, _, _) = self.crowd.n_common, self.stiffness
+        active, terms = self.crowd.active, self.crowd.inputs.terms
+        y = np.empty_like(now.y)
+        more = self._force(end, now) - self._force(now, now)
+        modes = h * (phi1s(h * values) * to_modes(vectors, now.f[:n]) + phi2s(h * values) * more)
+        y[:n] = now.y[:n] + to_modes(self._rows, modes)
+        relax_units(y, now, end, active, terms, rates, h)
+        return y
+
+    def _force(self, point: Point, now: Point) -> Floats:
+        """What moves the common part beside itself, by modes; y is counted from now."""
+        n, (values, vectors, *_rest) = self.crowd.n_common, self.stiffness
+        moved = to_modes(vectors, point.y[:n] - now.y[:n])
+        return to_modes(vectors, point.f[:n]) + values * moved
+
+    def _error(self, last: StepEnds, now: Point, guess: Point, then: Point, h: float) -> float:
+        """Largest estimated local error: the last correction, and how the force bends."""
+        values = self.stiffness.values
+        bend = h / (6.0 * (h + last.length))
+        old = Point(last.y0, last.f0)
+        forces = [self._force(point, now) for point in (old, now, guess, then)]
+        bent = (forces[3] - forces[1]) - (forces[1] - forces[0]) * (h / last.length)
+        correction = to_modes(self._rows, h * phi2s(h * values) * (forces[3] - forces[2]))
+        bending = to_modes(self._rows, h * bend * phi1s(h * values) * bent)
+        common = float(np.abs(correction).max() + np.abs(bending).max())
+        points = Points(old, now, guess, then)
+        active, terms = self.crowd.active, self.crowd.inputs.terms
+        rates = self.stiffness.rates
+        personal = float(unit_errors(points, active, terms, rates, last.length, h))
+        return max(common, self.problem.kappa * personal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelaxedEnds(StepEnds):
+    """An exponential step; `inner` has common slopes without the noise of stiff modes."""
+
+    inner: StepEnds
+    active: Active
+    terms: Terms
+    rates: Rates
+
+    def at(self, t: float) -> Floats:
+        """The state at time t within the step; scalars by their own equation."""
+        y = self.inner.at(t)
+        relax_scalars(y, self.as_ends(), t - self.start, self.active, self.terms, self.rates)
+        return y
+
+    def integral(self, t: float, n: int) -> Floats:
+        """Integral of the first n entries from the start of the step to t."""
+        return self.inner.integral(t, n)
+
+    def last_slope(self) -> Floats:
+        """The slope at the end of the step, the common part's without noise."""
+        return self.inner.f1
+
+    def before_entering(self) -> Ends:
+        """The step as scalars that have not entered would have made it without their own pull."""
+        y1, f1 = self.y1.copy(), self.f1.copy()
+        unbend_scalars(y1, f1, self.as_ends(), self.active, self.terms, self.rates)
+        return Ends(self.start, self.length, self.y0, y1, self.f0, f1)

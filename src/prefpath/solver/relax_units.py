@@ -1,0 +1,204 @@
+"""Exponential steps of the active annotators: each block and each scalar by its own rate.
+
+Of a block W is `rate * (along + shrink * across)`: along and across its direction at the start of
+the step, `shrink = 1 - threshold / norm` being what a group penalty leaves of a turn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from prefpath.model.design import Floats
+from prefpath.model.penalties import dual_norm, soft_threshold
+from prefpath.solver.active import Active
+from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
+from prefpath.solver.curvature import Rates
+from prefpath.solver.interpolation import Ends
+from prefpath.solver.relaxation import phi1, phi2, relaxed
+
+# Blocks slower than this over a step are not stiff.
+_STIFF = 1.0
+
+
+class Point(NamedTuple):
+    """A state and the slope there."""
+
+    y: Floats
+    f: Floats
+
+
+class Points(NamedTuple):
+    """Where the last step began, where this one does, its last guess and its end."""
+
+    old: Point
+    now: Point
+    guess: Point
+    then: Point
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def relax_units(
+    out: Floats, now: Point, end: Point, active: Active, terms: Terms, rates: Rates, h: float
+) -> None:
+    """The active annotators after a step of length h whose force ends as that at `end`."""
+    who, at, threshold = active.who, active.at, terms.threshold
+    y, f, end_f = now.y, now.f, end.f
+    n_scalars = threshold.shape[1] - FIRST_SCALAR
+    for index in range(len(who)):
+        u, start, stop = who[index], at[index], at[index + 1] - n_scalars
+        shrink = _shrink(terms, y, start, stop, threshold[u, DEVIATION])
+        if shrink > 0.0 and h * rates.block[index] > _STIFF:
+            _relax_block(out, now, end, start, stop, rates.block[index], shrink, h)
+        else:
+            for k in range(start, stop):
+                out[k] = y[k] + 0.5 * h * (f[k] + end_f[k])
+        for k in range(n_scalars):
+            place, rate, most = stop + k, rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
+            force = _force(now, place, rate, most)
+            growth = (_force(end, place, rate, most) - force) / h
+            out[place] = relaxed(y[place], force, growth, rate, most, h)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shrink(terms: Terms, y: Floats, start: int, stop: int, threshold: float) -> float:
+    norm = dual_norm(terms.penalty, y, start, stop)
+    return 1.0 - threshold / norm if norm > threshold else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _relax_block(
+    out: Floats,
+    now: Point,
+    end: Point,
+    start: int,
+    stop: int,
+    rate: float,
+    shrink: float,
+    h: float,
+) -> None:
+    """A stiff block, along and across its direction."""
+    y, f, end_y, end_f = now.y, now.f, end.y, end.f
+    square, slope, turn, moved = 0.0, 0.0, 0.0, 0.0
+    for k in range(start, stop):
+        square += y[k] * y[k]
+        slope += y[k] * f[k]
+        turn += y[k] * (end_f[k] - f[k])
+        moved += y[k] * (end_y[k] - y[k])
+    slope, turn, moved = slope / square, turn / square, moved / square
+    across, along = h * rate * shrink, h * rate
+    step1, step2 = h * phi1(across), h * phi2(across)
+    radial = h * phi1(along) * slope + h * phi2(along) * (turn + rate * moved)
+    for k in range(start, stop):
+        force = (end_f[k] - f[k] - y[k] * turn) + rate * shrink * (end_y[k] - y[k] - y[k] * moved)
+        out[k] = y[k] + y[k] * radial + step1 * (f[k] - y[k] * slope) + step2 * force
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def unit_errors(
+    points: Points, active: Active, terms: Terms, rates: Rates, before: float, h: float
+) -> float:
+    """Largest local error of z: the last correction, and how the force bends over two steps."""
+    who, at, threshold = active.who, active.at, terms.threshold
+    bend, ratio, n_old = h / (6.0 * (h + before)), h / before, len(points.old.y)
+    y, worst, n_scalars = points.now.y, 0.0, threshold.shape[1] - FIRST_SCALAR
+    for index in range(len(who)):
+        u, start, stop = who[index], at[index], at[index + 1] - n_scalars
+        shrink = _shrink(terms, y, start, stop, threshold[u, DEVIATION])
+        rate = shrink * rates.block[index] if h * rates.block[index] > _STIFF else 0.0
+        known = start < n_old  # of who has joined since, it is not known how the force was
+        worst = max(worst, _block_error(points, start, stop, rate, known, bend, ratio, h))
+        for k in range(n_scalars):
+            rate, most = rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
+            error = _scalar_error(points, stop + k, rate, most, known, bend, ratio, h)
+            worst = max(worst, error)
+    return worst
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scalar_error(
+    points: Points,
+    at: int,
+    rate: float,
+    threshold: float,
+    known: bool,
+    bend: float,
+    ratio: float,
+    h: float,
+) -> float:
+    force, after = _force(points.now, at, rate, threshold), _force(points.then, at, rate, threshold)
+    old = _force(points.old, at, rate, threshold) if known else force
+    x = h * rate if abs(points.then.y[at]) > threshold else 0.0
+    correction = abs(after - _force(points.guess, at, rate, threshold))
+    bent = abs((after - force) - ratio * (force - old))
+    return h * (phi2(x) * correction + bend * phi1(x) * bent)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _block_error(
+    points: Points,
+    start: int,
+    stop: int,
+    rate: float,
+    known: bool,
+    bend: float,
+    ratio: float,
+    h: float,
+) -> float:
+    (old_y, old_f), (y, f), (guess_y, guess_f), (then_y, then_f) = points
+    correct, bent, worst = h * phi2(h * rate), h * bend * phi1(h * rate), 0.0
+    for k in range(start, stop):
+        correction = then_f[k] - guess_f[k] + rate * (then_y[k] - guess_y[k])
+        change = then_f[k] - f[k] + rate * (then_y[k] - y[k])
+        if known:
+            change -= ratio * (f[k] - old_f[k] + rate * (y[k] - old_y[k]))
+        worst = max(worst, correct * abs(correction) + bent * abs(change))
+    return worst
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _force(point: Point, at: int, rate: float, threshold: float) -> float:
+    """What moves a scalar beside its own value."""
+    return point.f[at] + rate * soft_threshold(point.y[at], threshold)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def relax_scalars(
+    y: Floats, ends: Ends, after: float, active: Active, terms: Terms, rates: Rates
+) -> None:
+    """Put the scalars some time after the beginning of a step that has been made into y."""
+    now, then = Point(ends.y0, ends.f0), Point(ends.y1, ends.f1)
+    n_scalars = rates.scalar.shape[1]
+    for index in range(len(rates.scalar)):
+        for k in range(n_scalars):
+            at = active.at[index + 1] - n_scalars + k
+            rate, most = (
+                rates.scalar[index, k],
+                terms.threshold[active.who[index], FIRST_SCALAR + k],
+            )
+            force = _force(now, at, rate, most)
+            growth = (_force(then, at, rate, most) - force) / ends.length
+            y[at] = relaxed(ends.y0[at], force, growth, rate, most, after)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def unbend_scalars(
+    y1: Floats, f1: Floats, ends: Ends, active: Active, terms: Terms, rates: Rates
+) -> None:
+    """Scalars that entered in a step: where they would be, and their slope, without relaxing."""
+    now, then = Point(ends.y0, ends.f0), Point(ends.y1, ends.f1)
+    n_scalars = rates.scalar.shape[1]
+    for index in range(len(rates.scalar)):
+        for k in range(n_scalars):
+            at = active.at[index + 1] - n_scalars + k
+            rate, most = (
+                rates.scalar[index, k],
+                terms.threshold[active.who[index], FIRST_SCALAR + k],
+            )
+            if abs(ends.y0[at]) <= most and abs(ends.y1[at]) > most:
+                f1[at] = _force(then, at, rate, most)
+                side = np.sign(ends.y1[at])
+                y1[at] = ends.y0[at] + 0.5 * ends.length * (_force(now, at, rate, most) + f1[at])
+                y1[at] = side * max(side * y1[at], abs(ends.y1[at]))

@@ -1,0 +1,53 @@
+"""Exponential steps: biases by their own equation, and the same path in fewer evaluations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from prefpath import simulate_crowd
+from prefpath.model.problem import Problem
+from prefpath.solver import steps
+from prefpath.solver.flow import solve_flow
+from prefpath.solver.grid import make_grid
+from prefpath.solver.relaxation import phi1, phi2, relaxed
+
+
+def by_euler(z, force, growth, rate, threshold, time, n=40_000):
+    step = time / n
+    for k in range(n):
+        soft = np.sign(z) * max(abs(z) - threshold, 0.0)
+        z += step * (force + growth * (k + 0.5) * step - rate * soft)
+    return z
+
+
+@pytest.mark.parametrize("z", [-1.4, -0.9, 0.0, 0.98, 1.0, 2.5])
+@pytest.mark.parametrize(("force", "growth"), [(0.4, 0.0), (0.3, -0.6), (-2.0, 1.5), (0.0, 0.0)])
+@pytest.mark.parametrize("rate", [0.0, 0.7, 30.0])
+def test_a_bias_is_solved_exactly_across_its_corners(z, force, growth, rate):
+    exact = relaxed(z, force, growth, rate, 1.0, 3.0)
+    assert exact == pytest.approx(by_euler(z, force, growth, rate, 1.0, 3.0), abs=2e-3)
+
+
+def test_series_and_functions_meet():
+    for x in (0.999e-3, 1.001e-3):
+        assert phi1(x) == pytest.approx(-np.expm1(-x) / x, rel=1e-9)
+        assert phi2(x) == pytest.approx(0.5 - x / 6.0 + x * x / 24.0, rel=1e-9)
+
+
+def test_the_same_path_in_half_the_evaluations(monkeypatch):
+    """A crowd in which everybody becomes active, against Chebyshev steps at a fine tolerance."""
+    problem = Problem.build(simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes)
+    path = solve_flow(problem, make_grid(None, 12, 20.0), n_threads=1)
+    monkeypatch.setattr(steps, "exponential_pays", lambda *_: False)
+    grid = make_grid(path.times, 12, 20.0)
+    usual = solve_flow(problem, grid, n_threads=1)
+    fine = solve_flow(problem, grid, tolerance=2e-4, n_threads=1)
+    assert path.n_evaluations < usual.n_evaluations / 2.0
+    assert np.abs(path.common - fine.common).max() < 0.005 * np.abs(fine.common).max()
+    bias = [np.abs(path.position_bias(t) - fine.position_bias(t)).max() for t in path.times]
+    largest = max(np.abs(fine.position_bias(t)).max() for t in path.times)
+    assert max(bias) < 0.01 * largest
+    entered, true = path.entry_times("position_bias"), fine.entry_times("position_bias")
+    both = np.isfinite(entered) & np.isfinite(true)
+    np.testing.assert_allclose(entered[both], true[both], rtol=0.01)

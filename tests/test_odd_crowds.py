@@ -1,0 +1,49 @@
+"""Crowds that tell little: all ties, one answer, weights no vote can have."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from prefpath import PreferenceModel, VoteError, Votes, VoteWarning
+
+
+def crowd(answer, weight=None) -> Votes:
+    """Seven people on six items, twelve votes each; `answer(left, right, rng)`."""
+    rng = np.random.default_rng(3)
+    left = rng.integers(0, 6, 84)
+    right = (left + rng.integers(1, 6, 84)) % 6
+    choice = np.array([answer(a, b, rng) for a, b in zip(left, right, strict=True)])
+    return Votes.from_arrays(np.arange(84) % 7, left, right, choice, weight=weight)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda a, b, rng: 0.0, lambda a, b, rng: np.sign(b - a)],
+    ids=["all ties", "all agree"],
+)
+def test_where_nobody_enters_the_path_is_one_ranking_and_short(answer):
+    """It used to go on a thousand times as far, and to say that many annotators stand out."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = PreferenceModel(cv=3, n_threads=1).fit(crowd(answer))
+    words = " ".join(str(one.message) for one in said)
+    assert "the path is one ranking" in words
+    assert "evaluations" not in words
+    assert not np.isfinite(model.path_.entered).any()
+    assert model.path_.times[-1] <= 3.0 * model.path_.times[0]
+
+
+def test_one_vote_cannot_be_held_out_and_the_remedy_is_an_option():
+    votes = Votes.from_arrays(["ann"], ["x"], ["y"], [1])
+    remedy = r"5 folds over 1 vote\n.*\n.*--cv 0 \(cv=0\)"
+    with pytest.warns(VoteWarning), pytest.raises(VoteError, match=remedy):
+        PreferenceModel(n_threads=1).fit(votes)
+
+
+def test_weights_that_cannot_be_counted_are_refused():
+    assert crowd(lambda a, b, rng: 1.0, weight=np.full(84, 1e15)).n_votes
+    with pytest.raises(VoteError, match="weight"):
+        crowd(lambda a, b, rng: 1.0, weight=np.full(84, 1e16))
