@@ -18,7 +18,6 @@ def independent(score, error, bounded=None) -> CommonScores:
     covariance = np.diag(np.broadcast_to(error, score.shape).astype(float) ** 2)
     return CommonScores(
         score=score,
-        centre=score,
         covariance=covariance,
         unclustered=np.zeros_like(covariance),
         bounded=np.ones(len(score), dtype=bool) if bounded is None else np.asarray(bounded),

@@ -54,8 +54,8 @@ def test_intervals_reach_a_t_quantile_of_annotators_less_one_times_the_error():
     assert common.degrees_of_freedom == 6
     low, high = common.interval(0.9)
     reach = student.ppf(0.95, 6) * common.standard_error
-    np.testing.assert_allclose(np.minimum(common.centre - reach, common.score), low)
-    np.testing.assert_allclose(np.maximum(common.centre + reach, common.score), high)
+    np.testing.assert_allclose(common.score - reach, low)
+    np.testing.assert_allclose(common.score + reach, high)
     # Unseen tastes stretch the scores, and their errors with them, and add their own.
     by_votes = np.sqrt(np.maximum(np.diag(plain.covariance), np.diag(plain.unclustered)))
     assert np.all(common.standard_error > 0.99 * by_votes)
@@ -126,10 +126,10 @@ def test_scores_flattened_by_unseen_tastes_are_stretched_back(monkeypatch):
             6_000, 400, 8, activity="even", deviants=1.0, clickers=0, deviation_scale=1.0,
             seed=seed,
         )  # fmt: skip
-        common = common_scores(before_anybody_enters(crowd.votes)).about_average()
+        fitted = before_anybody_enters(crowd.votes)
+        pooled, common = fitted.scores, common_scores(fitted).about_average()
         truth = crowd.scores - crowd.scores.mean()
-        scores = common.score - common.score.mean()
-        errors.append([each @ truth / (truth @ truth) - 1.0 for each in (scores, common.centre)])
+        errors.append([each @ truth / (truth @ truth) - 1.0 for each in (pooled, common.score)])
     flat, stretched = np.mean(errors, axis=0)
     assert flat < -0.15  # before anybody enters the path, the score is the pooled votes'
     assert abs(stretched) < 0.1  # to first order in the tastes' correlation: 2 to 6 % too far

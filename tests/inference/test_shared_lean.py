@@ -84,8 +84,8 @@ def test_scores_are_freed_of_a_shared_lean():
             for how in ("auto", False)
         )
         early = [m.fit(votes).stop_at(float(m.path_.times[0])) for m in models]
-        centres = [m.common_scores().about_average().centre for m in early]
-        slopes.append([centre @ truth / (truth @ truth) - 1.0 for centre in centres])
+        found = [m.common_scores().about_average().score for m in early]
+        slopes.append([score @ truth / (truth @ truth) - 1.0 for score in found])
     freed, not_freed = np.mean(slopes, axis=0)
     assert abs(freed) < 0.06
     assert not_freed > freed + 0.04

@@ -64,15 +64,19 @@ def leaderboard_columns(
     anchor: Anchor = None,
     scores: Floats | None = None,
 ) -> dict[str, Any]:
-    """The leaderboard as columns; of one annotator, or of other `scores`, without intervals."""
+    """The leaderboard as columns; of one annotator, or of other `scores`, without intervals.
+
+    Scores are what the intervals are for; without intervals they are the path's own.
+    """
     settings = IntervalSettings() if intervals is None else intervals
     code, value = find_anchor(fitted.votes, anchor, scale)
     bounds: dict[str, Any] = {}
     common = settings.of(fitted) if annotator is None and scores is None else None
-    if scores is None:
-        scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
     if common is not None:
+        scores = common.score
         bounds = interval_columns(common, settings.level, scale, code, value)
+    elif scores is None:
+        scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
     shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
     return ranking_columns(fitted.votes, scores, fitted.component, shown=shown, intervals=bounds)
 

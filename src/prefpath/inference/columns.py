@@ -73,9 +73,8 @@ def position_effect(
     low = high = np.nan
     if common is not None and common.common_position is not None:
         reach = float(student.isf((1.0 - level) / 2.0, common.degrees_of_freedom))
-        error = common.position_error or 0.0
-        low = min(point, common.common_position - reach * error)
-        high = max(point, common.common_position + reach * error)
+        point, error = common.common_position, common.position_error or 0.0
+        low, high = point - reach * error, point + reach * error
     logit = or_none(np.array([point, low, high]))
     chance = or_none(loss.probability(np.array([point, low, high])))
     names = ("position_effect", "low", "high")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,11 +32,10 @@ class CommonScores:
     Attributes
     ----------
     score : array (n_items,)
-        The full fit's.
-    centre : array (n_items,)
-        Where the common score would settle beside the annotators' own parts, with what tastes
-        too faint to be found have flattened put back; about these annotators, their mean taste.
-        Intervals are around it, and reach as far as the score if that is outside.
+        What the intervals are for, and around: about these annotators their mean taste; about
+        all like them where the path's common score settles beside the annotators' own parts,
+        with what tastes too faint to be found have flattened put back. The path's own where the
+        votes do not bound an item.
     covariance, unclustered : array (n_items, n_items)
         Clustered by annotator, over resamples or (`about` these) of votes; and as if votes were
         drawn one by one and everybody's own part were known.
@@ -58,7 +58,6 @@ class CommonScores:
     """
 
     score: Floats
-    centre: Floats
     covariance: Floats
     unclustered: Floats
     bounded: BoolArray
@@ -74,6 +73,16 @@ class CommonScores:
     position_error: float | None = None
 
     @property
+    def centre(self) -> Floats:
+        """Deprecated: the same as `score`."""
+        warnings.warn(
+            "CommonScores.centre is CommonScores.score since 0.2 and goes in 0.4",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.score
+
+    @property
     def standard_error(self) -> Floats:
         """Of each score; never below what single votes alone would leave."""
         return np.sqrt(np.maximum(np.diag(self.covariance), np.diag(self.unclustered)))
@@ -84,32 +93,30 @@ class CommonScores:
             _variance_of_difference(self.covariance, a, b),
             _variance_of_difference(self.unclustered, a, b),
         )
-        return self.centre[a] - self.centre[b], np.sqrt(np.maximum(variance, 0.0))
+        return self.score[a] - self.score[b], np.sqrt(np.maximum(variance, 0.0))
 
     def interval(self, level: float, anchor: int | None = None) -> tuple[Floats, Floats]:
         """Bounds of each score, or of its difference from the anchor's; NaN where unbounded."""
         check_level(level)
         if anchor is None:
-            centre, error, point = self.centre, self.standard_error, self.score
-            known = self.bounded
+            score, error, known = self.score, self.standard_error, self.bounded
         else:
-            centre, error = self.difference(np.arange(len(self.score)), anchor)
-            point = self.score - self.score[anchor]
+            score, error = self.difference(np.arange(len(self.score)), anchor)
             same = self.component == self.component[anchor]
             known = self.bounded & self.bounded[anchor] & same
-        low, high = self._bounds(centre, error, level, anchor)
-        low, high = np.minimum(low, point), np.maximum(high, point)
+        low, high = self._bounds(score, error, level, anchor)
         known = known & np.isfinite(low) & np.isfinite(high)
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
     def _bounds(
-        self, centre: Floats, error: Floats, level: float, anchor: int | None
+        self, score: Floats, error: Floats, level: float, anchor: int | None
     ) -> tuple[Floats, Floats]:
         reach = float(student.isf((1.0 - level) / 2.0, self.degrees_of_freedom))
         if self.draws is None:
-            return centre - reach * error, centre + reach * error
+            return score - reach * error, score + reach * error
         draws = self.draws if anchor is None else self.draws - self.draws[:, [anchor]]
-        return _expanded_percentiles(draws, reach, self.n_annotators)
+        low, high = _expanded_percentiles(draws, reach, self.n_annotators)
+        return np.minimum(low, score), np.maximum(high, score)
 
     def about_average(self) -> CommonScores:
         """The same as differences from the average item of each component."""
@@ -117,7 +124,6 @@ class CommonScores:
         return replace(
             self,
             score=self.score - mean @ self.score,
-            centre=self.centre - mean @ self.centre,
             covariance=_centre_form(self.covariance, mean),
             unclustered=_centre_form(self.unclustered, mean),
             draws=None if self.draws is None else self.draws - self.draws @ mean.T,
@@ -146,9 +152,9 @@ def in_scores(
     about: About = "annotators",
 ) -> CommonScores:
     """Scores and their uncertainty from those of the common part's coefficients."""
-    score = evidence.scores(evidence.coefficient)
+    of_path = evidence.scores(evidence.coefficient)
     settled = evidence.scores(clustered.settled)
-    shift = _gauge_shift(evidence, score - settled)
+    shift = _gauge_shift(evidence, of_path - settled)
     by_item = None
     if draws is not None:
         by_item = _draws_of_scores(evidence, clustered.settle(draws)) + shift
@@ -160,8 +166,7 @@ def in_scores(
         covariance = _covariance_of_draws(by_item)
     common_position, position_error = _position(evidence, clustered)
     return CommonScores(
-        score=score,
-        centre=settled + shift,
+        score=np.where(bounded, settled + shift, of_path),
         covariance=covariance,
         unclustered=unclustered,
         bounded=bounded,

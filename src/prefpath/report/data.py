@@ -144,10 +144,26 @@ def gather(
         names=names,
         item_codes=item_codes,
         annotator_codes=annotator_codes,
-        journey=gather_journey(findings.fitted, item_codes, annotator_codes, limits.lines),
-        personal=gather_personal(findings.fitted, annotator_codes, findings.weak),
+        journey=_journey(findings, item_codes, annotator_codes, limits.lines),
+        personal=gather_personal(
+            findings.fitted, _common_ranks(findings), annotator_codes, findings.weak
+        ),
         limits=limits,
     )
+
+
+def _journey(findings: Findings, item_codes: Ints, annotator_codes: Ints, n_lines: int) -> Journey:
+    """The fit along the path; at the chosen time with the scores of the leaderboard."""
+    journey = gather_journey(findings.fitted, item_codes, annotator_codes, n_lines)
+    journey.scores[journey.chosen] = findings.ranking["score"][: len(item_codes)]
+    return journey
+
+
+def _common_ranks(findings: Findings) -> Ints:
+    """Rank of every item on the leaderboard, in the order of the votes' items."""
+    ranks = np.empty(len(findings.fitted.votes.items), dtype=np.int64)
+    ranks[_codes(findings.fitted.votes.items, findings.ranking["item"])] = findings.ranking["rank"]
+    return ranks
 
 
 def _codes(labels: Labels, wanted: Any) -> Ints:

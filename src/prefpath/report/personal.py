@@ -72,16 +72,16 @@ class Personal:
 
 
 def gather_personal(
-    fitted: Fitted, annotator_codes: Ints, weak: WeakEffects | None = None
+    fitted: Fitted, common_rank: Ints, annotator_codes: Ints, weak: WeakEffects | None = None
 ) -> Personal:
-    """Ranks of each shown annotator who has a taste, or is contrary, at the chosen time.
+    """Ranks of each shown annotator who has a taste, or is contrary, beside those in common.
 
     With weak effects they are those of `PreferenceModel.ranking(annotator)`, which predict best.
     """
     deviates = (np.diff(fitted.deviation.indptr) > 0) | (fitted.attention < -1.0)
     who = annotator_codes[deviates[annotator_codes]]
     own_rank = {code: _own_ranks(fitted, code, weak) for code in who.tolist()}
-    return Personal(fitted.component, fitted.ranks, own_rank)
+    return Personal(fitted.component, common_rank, own_rank)
 
 
 def _own_ranks(fitted: Fitted, code: int, weak: WeakEffects | None) -> Ints:
