@@ -19,9 +19,8 @@ from prefpath import VoteWarning
 from prefpath.cli.app import app
 
 DOCS = Path(__file__).parents[2] / "docs"
-GUIDES = sorted(
-    page for page in DOCS.rglob("*.md") if re.search(r"^```(sh|python)$", page.read_text(), re.M)
-)
+PAGES = (DOCS.parent / "README.md", *DOCS.rglob("*.md"))
+GUIDES = sorted(page for page in PAGES if re.search(r"^```(sh|python)$", page.read_text(), re.M))
 _BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.M | re.S)
 
 
@@ -47,7 +46,7 @@ def _blocks(page: Path) -> list[tuple[str, str]]:
     return [*shell, ("python", python)]
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(DOCS.parent)))
 def test_a_guide_can_be_pasted(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
