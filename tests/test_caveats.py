@@ -52,5 +52,5 @@ def test_a_share_below_half_a_percent_is_not_none():
 
 def test_rank_does_not_speak_for_others_from_three_annotators():
     few, many = (rank(votes_of([1, -1, 1], n_annotators=n)).notes[-1] for n in (3, 12))
-    assert "there are 3: too few" in few
+    assert "3 are too few to speak for others" in few
     assert many == "Intervals include the sampling of annotators."

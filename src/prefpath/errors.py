@@ -125,6 +125,10 @@ class VoteWarning(UserWarning):
     """
 
 
+class FindingWarning(VoteWarning):
+    """A `VoteWarning` of a fit that its findings say, too: on a terminal it is not said twice."""
+
+
 def name_rows(rows: Sequence[int]) -> str:
     """Name rows for a person: the first few, and how many more there are.
 

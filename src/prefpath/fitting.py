@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from prefpath.errors import VoteWarning
+from prefpath.errors import FindingWarning, VoteWarning
 from prefpath.manners import Parameters
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
@@ -70,16 +70,16 @@ class Fitting(Parameters):
         checkpoint: Place | None,
         collected: Collected | None = None,
     ) -> Self:
-        from prefpath.caveats import caveats
+        from prefpath.caveats import told_by_findings, told_here_only
         from prefpath.fitted import Fitted, follow
         from prefpath.votes.graph import connected_components
 
         features = self._item_features(votes)
         component = connected_components(votes)
         has_features = self.features is not None
-        for sentence in caveats(
-            votes, component, has_features=has_features, position_bias=self.position_bias
-        ):
+        for sentence in told_by_findings(votes, component, has_features, self.position_bias):
+            warnings.warn(sentence, FindingWarning, stacklevel=3)
+        for sentence in told_here_only(votes, self.position_bias):
             warnings.warn(sentence, VoteWarning, stacklevel=3)
         follow.check_switch(self.weak, "weak")
         balanced = follow.is_balanced(self.balance, votes)

@@ -49,7 +49,12 @@ def _reorder(column: Any, order: Ints) -> Any:
 
 
 def interval_meaning(
-    n_annotators: int, n_deviating: int, about: About = "annotators", *, unseen: bool = False
+    n_annotators: int,
+    n_deviating: int,
+    about: About = "annotators",
+    *,
+    unseen: bool = False,
+    voter: str = "annotator",
 ) -> str:
     """What intervals of the common score are about, in plain words.
 
@@ -61,29 +66,26 @@ def interval_meaning(
     Examples
     --------
     >>> interval_meaning(100, 4)
-    'Intervals include the sampling of annotators: they are for the ranking most of them follow.'
+    'Intervals are for the ranking most annotators follow, others like these included.'
     """
     if n_annotators == 1:
-        return "Intervals are about one annotator's votes: nothing tells how others would differ."
+        return f"Intervals are about one {voter}'s votes: nothing tells how others would differ."
     if about == "these":
         return (
-            f"Intervals are for the mean taste of these {n_annotators:,} annotators, each counting "
-            "alike, whose votes might have come out otherwise: they do not say what other "
-            "annotators would prefer."
+            f"Intervals are for the mean taste of these {n_annotators:,} {voter}s, each counting "
+            "alike, and say nothing about others."
         )
-    start = "Intervals include the sampling of annotators: they are for"
     if 2 * n_deviating < n_annotators and unseen:
         return (
-            f"{start} the mean preference of all annotators like these (how often one of them, "
-            "whoever it is, prefers an item to another), which need not be a ranking most of them "
-            "follow: as far as the votes tell, they differ by more than was found in any one."
+            f"Intervals are for the mean preference of {voter}s like these, which need not be a "
+            "ranking most of them follow."
         )
     if 2 * n_deviating < n_annotators:
-        return f"{start} the ranking most of them follow."
+        return f"Intervals are for the ranking most {voter}s follow, others like these included."
     who = f"all {n_annotators:,}" if n_deviating == n_annotators else f"{n_deviating:,} of them"
     return (
-        f"{start} the middle taste of all annotators like these. What predicts best gives {who} a "
-        "taste of their own, so that the common score is no one ranking that they follow."
+        f"Intervals are for the middle taste of {voter}s like these, no ranking they follow: what "
+        f"predicts best gives {who} a taste of their own."
     )
 
 
@@ -99,8 +101,8 @@ def ties_meaning(share: float) -> str | None:
         return None
     shown = "Under 1%" if share < 0.005 else "Over 99%" if share >= 0.995 else f"{share:.0%}"
     return (
-        f"{shown} of the votes are ties, and a tie counts half a win: scores, win rates and "
-        "win probabilities are shares of points, and flatter than those of decided votes."
+        f"{shown} of the votes are ties, and a tie counts half a win: scores and win rates are "
+        "flatter than those of decided votes."
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # `import prefpath` waits for no library
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # Persian words and emoji are written with them
 _MOST_CHARACTERS = 60
+_MOST_LISTED = 120  # characters of several labels
 
 
 def counted(n: int | np.integer, noun: str, plural: str | None = None) -> str:
@@ -32,6 +33,15 @@ def agreeing(n: int | np.integer, one: str, many: str) -> str:
     ('has', 'have')
     """
     return one if int(n) == 1 else many
+
+
+def one(noun: str) -> str:
+    """A noun with its article.
+
+    >>> one("annotator"), one("group")
+    ('an annotator', 'a group')
+    """
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def printable(value: Any) -> str:
@@ -92,13 +102,18 @@ def quoted(value: Any, most: int = _MOST_CHARACTERS) -> str:
 
 
 def listed(labels: Sequence[Any] | np.ndarray, most: int = 5) -> str:
-    """The first few labels, and how many more there are.
+    """The first few labels, fewer where they are long, and how many more there are.
 
     >>> listed(["a", "b", "c"], 2)
     'a, b and 1 more'
+    >>> listed(["a long label " * 4] * 3, 3)[-11:]
+    ' and 1 more'
     """
-    some = ", ".join(shortened(label) for label in labels[:most])
-    more = len(labels) - most
+    shown = [shortened(label) for label in labels[:most]]
+    while len(shown) > 1 and sum(map(len, shown)) > _MOST_LISTED:
+        shown.pop()
+    some = ", ".join(shown)
+    more = len(labels) - len(shown)
     return f"{some} and {more:,} more" if more > 0 else some
 
 

@@ -36,11 +36,11 @@ def votes(tmp_path: Path) -> Path:
 def test_the_panel_and_how_it_was_read(votes: Path) -> None:
     result = run(str(votes))
     assert result.returncode == 0
-    assert "votes 3, annotators 2, items 2, pairs 1" in result.stdout
+    assert "3 votes, 2 annotators, 2 items, 1 pair" in result.stdout
     for name in ("one scale", "never won", "sides chosen", "circles"):
         assert name in result.stdout
     assert "read as canonical votes" in " ".join(result.stderr.split())
-    assert "left out: nothing" in " ".join(result.stderr.split())
+    assert "nothing left out" in " ".join(result.stderr.split())
 
 
 def test_errors_have_no_traceback_and_exit_code_two(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
-from prefpath.cli.show import held_out, personal, show_annotators, summary
+from prefpath.cli.show import held_out, personal
+from prefpath.cli.show_people import show_annotators, summary
 from prefpath.errors import MachineError
 from prefpath.findings import find
 from prefpath.findings.cautions import cautions
@@ -78,7 +79,7 @@ def test_one_annotator_is_not_judged_nor_said_to_have_too_few_votes() -> None:
     printed = printed_of_annotators(found)
     assert "one annotator, and nobody to differ from" in printed
     assert "Nobody leans" not in printed and "Verdicts" not in printed
-    assert "a taste of their own" not in held_out(found)
+    assert "anybody's own" not in held_out(found) and "one ranking" not in held_out(found)
     assert find(found).annotators["verdict"].tolist() == ["inconclusive"]
 
 
@@ -92,13 +93,13 @@ def test_nothing_but_ties_says_nothing_of_anybody() -> None:
 
 def test_parts_that_predict_nothing_are_not_said_to_predict_best(votes: Votes) -> None:
     found = fitted(votes, cv=3)
-    assert "What predicts best gives" in held_out(found)
+    assert "; with one ranking for all, " in held_out(found)
     first = float(found.path.times[0])
     held = found.cross_validation
     by_first = replace(held, errors=np.tile(np.arange(held.errors.shape[1]), (3, 1)) + 0.5)
     alone = replace(found, t=first, cross_validation=by_first)
-    assert "Nothing of anybody's own predicts better" in held_out(alone)
-    assert "The path gives" in held_out(found.at(0.9 * found.t))
+    assert held_out(alone).endswith("; nothing of anybody's own predicts better.")
+    assert f"at t = {0.9 * found.t:.4g} as asked for" in held_out(found.at(0.9 * found.t))
 
 
 def test_a_shared_lean_is_one_number_wherever_it_is_said() -> None:
@@ -115,12 +116,13 @@ def test_a_shared_lean_is_one_number_wherever_it_is_said() -> None:
     assert f"everybody together ({shared:.0%})" in findings.annotators["reason"][0]
 
 
-def test_verdicts_are_counted_in_english() -> None:
+def test_verdicts_are_counted_in_english(votes: Votes) -> None:
     headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
-    said = summary(SimpleNamespace(headline=headline))
+    told = SimpleNamespace(headline=headline, fitted=SimpleNamespace(votes=votes))
+    said = summary(told)
     assert said == "Verdicts on 34 annotators: follows the crowd 33; leans left 1."
     headline.counts["goes with the crowd"] = 2
-    assert "to agree beyond chance" in summary(SimpleNamespace(headline=headline))
+    assert "agrees beyond chance" in summary(told)
 
 
 def test_what_does_not_fit_into_memory_is_refused_first(

@@ -55,3 +55,11 @@ def test_words_stay_whole_in_a_narrow_terminal(width: int) -> None:
 def test_markup_in_labels_is_text() -> None:
     text = shown(Listing.of("[bold]x[/]", [("a", "left")], [["[red]y[/]"]]))
     assert "[bold]x[/]" in text and "[red]y[/]" in text
+
+
+def test_long_labels_are_cut_before_numbers_are_broken() -> None:
+    label = "annotator-5f2b8c1e-0d4b-4c55-9a57-" + "7d1e" * 3
+    columns = [("annotator", "left"), ("votes", "right"), ("95 % interval", "right")]
+    text = shown(Listing.of("Who", columns, [[label, "1,234", "-0.12 to 0.34"]]), 50)
+    assert max(map(len, text.splitlines())) <= 50
+    assert any("7d1e" in line and "-0.12 to 0.34" in line for line in text.splitlines())

@@ -170,7 +170,7 @@ def test_leverage_by_series_is_leverage_solved(common_position, with_features):
 
 
 def test_the_leaderboard_says_what_its_intervals_are_about():
-    assert "most of them follow" in interval_meaning(100, 49)
+    assert "most annotators follow" in interval_meaning(100, 49)
     assert "gives all 9 a taste of their own" in interval_meaning(9, 9)
     assert "gives 8 of them a taste of their own" in interval_meaning(9, 8)
     assert "one annotator" in interval_meaning(1, 0)

@@ -83,7 +83,7 @@ def test_two_judges_are_spoken_of_themselves_and_their_intervals_are_of_use(judg
     assert wide.about == "annotators" and wide.degrees_of_freedom == 1
     assert np.nanmedian(np.subtract(*wide.interval(0.95)[::-1])) > 3 * np.median(high - low)
     assert "these 2 annotators" in describe_intervals(judges.fitted_)
-    assert "sampling of annotators" in describe_intervals(judges.fitted_, "annotators")
+    assert "like these" in describe_intervals(judges.fitted_, "annotators")
 
 
 def test_many_annotators_stand_for_others_unless_told_otherwise():
@@ -166,7 +166,7 @@ def test_a_minority_nobody_can_be_named_of_makes_the_common_score_a_mean():
         for n, each in ((600, 5), (6_000, 60))
     )
     assert "the mean preference" in describe_intervals(before_anybody_enters(few))
-    assert "they are for the ranking most" in describe_intervals(before_anybody_enters(many))
+    assert "for the ranking most" in describe_intervals(before_anybody_enters(many))
 
 
 def fitted_to(chance: np.ndarray) -> np.ndarray:

@@ -113,9 +113,9 @@ def test_votes_that_bound_no_score_are_ranked_and_said_to_bound_none(right: str)
 
 def test_what_scores_are_is_said_where_there_are_ties() -> None:
     votes = crowd_votes()
-    assert any("shares of points" in note for note in rank(votes).notes)
-    assert not any("shares of points" in note for note in rank(votes.without_ties()).notes)
-    assert not any("shares of points" in note for note in rank(votes, method="linear").notes)
+    assert any("a tie counts half a win" in note for note in rank(votes).notes)
+    assert not any("a tie counts half a win" in note for note in rank(votes.without_ties()).notes)
+    assert not any("a tie counts half a win" in note for note in rank(votes, method="linear").notes)
 
 
 def test_an_undefeated_item_does_not_move_the_others() -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from prefpath.cli.app import app, console, print_json
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def check(votes: Votes, seed: Seed = 0, json: Json = False) -> None:  # noqa: AR
     if json:
         print_json(_as_json(votes, panel))
     else:
-        _show(panel)
+        _show(panel, votes.voter)
     if panel.status == "fail":
         raise typer.Exit(1)
 
@@ -41,10 +42,11 @@ def _as_json(votes: Votes, panel: TrustPanel) -> dict[str, object]:
     return {"origin": dict(votes.origin), "status": panel.status, **asdict(panel)}
 
 
-def _show(panel: TrustPanel) -> None:
+def _show(panel: TrustPanel, voter: str) -> None:
+    counts = ((panel.n_votes, "vote"), (panel.n_annotators, voter), (panel.n_items, "item"),
+              (panel.n_pairs, "pair"))  # fmt: skip
     console.print(
-        f"votes {panel.n_votes:,}, annotators {panel.n_annotators:,}, items {panel.n_items:,}, "
-        f"pairs {panel.n_pairs:,}",
+        ", ".join(counted(n, noun) for n, noun in counts),
         highlight=False,
     )
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))

@@ -21,7 +21,7 @@ from prefpath.cli.keeping import Remembering, checkpoint_for
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.errors import SettingError, VoteWarning
+from prefpath.errors import FindingWarning, SettingError, VoteWarning
 from prefpath.population import population_of
 from prefpath.text import counted
 from prefpath.votes import Votes
@@ -302,22 +302,24 @@ def _say_once() -> Callable[..., None]:
 def fit_with_progress(
     model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
 ) -> None:
-    """Fit with a bar that shows t and who has popped up; warnings are said in plain words."""
+    """Fit with a bar: how far it is, how many differ; warnings are said in plain words."""
     from prefpath.solver.compiled import SECONDS_TO_COMPILE, when_compiling
 
     said = f"compiling once, about {SECONDS_TO_COMPILE} seconds"
     when_compiling(lambda: error_console.print(said, style="dim"))
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)
+        warnings.simplefilter("ignore", FindingWarning)  # shown with the result
         warnings.showwarning = _say_once()  # at once: a fit may take hours
         first: list[float] = []
+        voter = source.voter if isinstance(source, Votes) else "annotator"
 
         def progress(t: float, active: int) -> None:
             first.append(t)
             if report is not None:
                 share = np.log(t / first[0]) / np.log(50.0)
                 report("following the path", min(0.99, float(share)))
-                report(f"  {counted(active, 'annotator')} popped up", min(0.99, float(share)))
+                report(f"  {counted(active, voter)} unlike the rest", min(0.99, float(share)))
 
         told = progress if report is not None else None
         if isinstance(source, Votes):

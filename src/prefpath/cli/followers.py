@@ -22,6 +22,7 @@ class FollowersBoard:
     ranking: Mapping[str, Any]
     n_followers: int
     n_annotators: int
+    voter: str
     intervals: str | None
 
     @property
@@ -32,11 +33,11 @@ class FollowersBoard:
                 "Nobody is shown to rank otherwise: the ranking of those who follow is the "
                 "leaderboard above."
             )
-        left_out = counted(self.n_annotators - self.n_followers, "annotator")
+        left_out = counted(self.n_annotators - self.n_followers, self.voter)
         if not self.ranking:
             return f"All {left_out} are shown to rank otherwise: there is nobody who follows."
         return (
-            f"Fitted to the votes of {self.n_followers:,} of {self.n_annotators:,} annotators, "
+            f"Fitted to the votes of {self.n_followers:,} of {self.n_annotators:,} {self.voter}s, "
             f"without {left_out} shown to rank otherwise (own taste, contrary, at random, noisy, "
             "one-sided or unclear why)."
         )
@@ -60,13 +61,13 @@ def rank_followers(findings: Findings, model: PreferenceModel) -> FollowersBoard
     from prefpath.inference.words import describe_intervals
 
     votes, n = findings.diagnosis.followers, findings.fitted.votes.n_annotators
-    n_followers = votes.n_annotators
+    n_followers, voter = votes.n_annotators, findings.fitted.votes.voter
     if n_followers in (0, n):
-        return FollowersBoard({}, n_followers, n, None)
+        return FollowersBoard({}, n_followers, n, voter, None)
     again = type(model)(**model.get_params())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)  # said of all votes already
         fitted = again.fit(votes).fitted_
     how = findings.intervals
     ranking = leaderboard_columns(fitted, how, scale=findings.scale, anchor=findings.anchor)
-    return FollowersBoard(ranking, n_followers, n, describe_intervals(fitted, how.about))
+    return FollowersBoard(ranking, n_followers, n, voter, describe_intervals(fitted, how.about))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich import box
@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from prefpath.text import printable, printable_lines
+from prefpath.text import abridged, printable, printable_lines
 
 # What JSON need not escape and a terminal may obey: the second set of control characters, and
 # those that turn the direction of the text around them.
@@ -44,6 +44,16 @@ def json_text(data: Any, *, ascii_only: bool) -> str:
     return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
+_LABELS_CUT_TO = (None, 40, 28, 20)
+
+
+def _narrowest(column: Sequence[str], side: str) -> int:
+    """The width a column needs: of numbers all of them, of text (and the heading) its words."""
+    heading, *cells = column
+    whole = [heading.split(), *([cell] if side == "right" else cell.split() for cell in cells)]
+    return max((cell_len(word) for words in whole for word in words), default=0)
+
+
 @dataclass(frozen=True)
 class Listing:
     """A table where it fits; where words would be cut, each row as a short paragraph.
@@ -67,22 +77,42 @@ class Listing:
         return cls(title, columns, [[printable(cell) for cell in row] for row in rows])
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
-        widths = self._widths(options.max_width - 2 * len(self.columns) - 1)
-        if widths is None:
-            yield from self._paragraphs()
-        else:
-            yield self._table(widths)
+        room = options.max_width - 2 * len(self.columns) - 1
+        for most in _LABELS_CUT_TO:
+            listing = self if most is None else self._with_labels_cut(most)
+            widths = listing._widths(room)
+            if widths is not None and (most == _LABELS_CUT_TO[-1] or listing._is_flat(widths)):
+                yield listing._table(widths)
+                return
+        yield from self._paragraphs()
+
+    def _is_flat(self, widths: Sequence[int]) -> bool:
+        """Whether no row has more than about two lines."""
+        return all(
+            cell_len(cell) <= 2 * width
+            for row in self.rows
+            for cell, width in zip(row, widths, strict=True)
+        )
+
+    def _with_labels_cut(self, most: int) -> Listing:
+        """The same with long labels cut in their middle."""
+        text = [side == "left" for _, side in self.columns]
+        rows = [
+            [abridged(c, most) if left else c for c, left in zip(row, text, strict=True)]
+            for row in self.rows
+        ]
+        return replace(self, rows=rows)
 
     def _widths(self, room: int) -> list[int] | None:
         """Widths of the columns that cut no word; None if there is no room for them.
 
-        Rich would narrow the widest columns whatever stands in them.
+        Rich would narrow the widest columns whatever stands in them. Numbers are never broken.
         """
         cells = [[heading for heading, _ in self.columns], *self.rows]
         whole = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
         words = [
-            max((cell_len(word) for cell in column for word in cell.split()), default=0)
-            for column in zip(*cells, strict=True)
+            _narrowest(column, side)
+            for column, (_, side) in zip(zip(*cells, strict=True), self.columns, strict=True)
         ]
         if sum(words) > room:
             return None

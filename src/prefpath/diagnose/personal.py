@@ -99,7 +99,7 @@ def personal_ranking(
     annotators : label, or sequence of labels
         One annotator, or the members of a group.
     weak : WeakEffects, optional
-        Common scores and everybody's own under a prior; without it, only those who have entered
+        Everybody's own scores under a prior; without it, only those who have entered
         the path have anything of their own.
 
     Examples
@@ -135,10 +135,14 @@ def personal_ranking(
 def _two_parts(
     fitted: Fitted, members: Ints, share: Floats, weak: WeakEffects | None
 ) -> tuple[Floats, Floats]:
-    """Common scores, and what the members' own are beyond them, on average."""
+    """Common scores, and what the members' own are beyond them, on average.
+
+    Common are those of the leaderboard, never the weak effects': few annotators with many votes
+    each predict best alone, and then nothing is left that is common.
+    """
     if weak is not None:
         personal = np.array([weak.personal_scores(int(code)) for code in members])
-        return weak.scores, share @ personal - weak.scores
+        return fitted.scores, share @ personal - fitted.scores
     own = np.array([fitted.own_scores(int(code)) for code in members])
     return fitted.scores, share @ own
 

@@ -118,7 +118,7 @@ def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
     if word == SHARPER:
         return f"{_agrees(of)}; {_attention(of)}, more sharply than the crowd"
     if word == UNEXPLAINED:
-        return f"{_agrees(of)}; {_unlike(of)}; {_votes(of)} do not say why"
+        return f"{_agrees(of)}; {_unlike(of)}; {_open_question(of)}"
     if word == FOLLOWS:
         return (
             f"{_agrees(of)}; {_attention(of)}, neither half nor twice it; no taste of their own "
@@ -129,6 +129,18 @@ def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
             f"{_attention(of)}{_open_lean(of)}"
         )
     return _not_decided(word, of, crowd)
+
+
+def _open_question(of: _Row) -> str:
+    """What someone unlike the crowd may be, as far as attention tells."""
+    votes = _votes(of)
+    if of.attention_high < 0:
+        return f"against the crowd on purpose, or by a taste of their own: {votes} do not say"
+    if of.attention_low <= 0 and of.attention_high < 1:
+        return f"answers at random, noisy or with a taste of their own: {votes} do not say"
+    if of.attention_high < 1:
+        return f"noisy or with a taste of their own: {votes} do not say"
+    return f"{votes} do not say why"
 
 
 def _open_lean(of: _Row) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from prefpath.fitted import Fitted
 
 _END_WITHOUT_CHOICE = (
-    "Nothing was held out, so the fit stops at the end of the path, where everybody who differs is "
-    "fitted nearly alone: personal parts are overstated there. --cv 5 (cv=5) chooses where to "
-    "stop; --t (stop_at) names a time."
+    "Nothing was held out, so the fit stops at the end of the path, where personal parts are "
+    "overstated. --cv 5 (cv=5) chooses where to stop; --t (stop_at) names a time."
 )
 _WORSE_THAN_A_COIN = (
     "A coin would predict the held-out votes better ({coin}): these votes do not carry this "
-    "ranking. prefpath check says what is wrong with them; more votes on each pair would help."
+    "ranking. prefpath check says why; more votes on each pair would help."
 )
 _COINS = {"log-loss": "its log-loss is 0.6931", "mismatch": "half of them wrong"}
 _ALL_TIES = (
@@ -22,15 +23,16 @@ _ALL_TIES = (
     "width says nothing of how sure a score is."
 )
 _NEARLY_ALL_ALONE = (
-    "What predicts best fits {n:,} of {all:,} annotators nearly alone: held-out votes follow from "
-    "the same person's other votes, as they do where votes are made from ratings. Read personal "
-    "rankings, and the common scores as a middle of tastes; in Python, "
-    'cv_over="annotators" asks instead how new people are predicted.'
+    "{n:,} of {all:,} {voters} are fitted nearly alone, as their own votes predict each other "
+    "(they do where votes are made from ratings): read personal rankings, and the common "
+    'scores as a middle of tastes. In Python, cv_over="annotators" asks how new people are '
+    "predicted."
 )
 _ALONE = 0.9
-_END_CHOSEN = (
-    "The held-out error was still falling at the end of the path, or everybody had entered: the "
-    "best time may lie beyond it. --t-ratio 1000 (t_ratio=1000) follows the path further."
+_SEEN_GAIN = 2e-3  # relative: a thousandth of a log-loss of one half
+STOPPED_AT_THE_END = (
+    "The fit stopped at the end of its path, and might predict better beyond: --t-ratio 1000 "
+    "(t_ratio=1000) follows it further."
 )
 
 
@@ -47,9 +49,23 @@ def cautions(fitted: Fitted) -> Iterator[str]:
     if _worse_than_a_coin(fitted):
         yield _WORSE_THAN_A_COIN.format(coin=_COINS[fitted.criterion or "log-loss"])
     if _nearly_all_alone(fitted):
-        yield _NEARLY_ALL_ALONE.format(n=fitted.active_count[0], all=fitted.votes.n_annotators)
-    if at_end and not fitted.chosen_by_hand:
-        yield _END_CHOSEN
+        yield _NEARLY_ALL_ALONE.format(
+            n=fitted.active_count[0], all=fitted.votes.n_annotators, voters=f"{fitted.votes.voter}s"
+        )
+    if at_end and not fitted.chosen_by_hand and _still_falls(fitted):
+        yield STOPPED_AT_THE_END
+
+
+def _still_falls(fitted: Fitted) -> bool:
+    """Whether the last third of the way, in log t, gained more than rounding of what is printed.
+
+    Once everybody has entered the curve is flat, and no longer path would say anything else.
+    """
+    times = fitted.path.times
+    before = float(times[-1] * (times[0] / times[-1]) ** (1.0 / 3.0))
+    curve = fitted.held_out_along(np.array([before, float(times[-1])]))
+    assert curve is not None
+    return bool(curve.error[0] - curve.error[1] > _SEEN_GAIN * curve.error[1])
 
 
 def _nearly_all_alone(fitted: Fitted) -> bool:

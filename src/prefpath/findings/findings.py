@@ -17,7 +17,12 @@ from prefpath.inference import IntervalSettings, leaderboard_columns
 from prefpath.inference.board import shared_position_effect, win_probability
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
-from prefpath.inference.words import describe_attention, describe_intervals, describe_shared_lean
+from prefpath.inference.words import (
+    describe_attention,
+    describe_intervals,
+    describe_shared_lean,
+    describe_unbounded,
+)
 from prefpath.leaderboard import ties_meaning
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
@@ -81,6 +86,11 @@ class Findings:
         return describe_intervals(self.fitted, self.intervals.about)
 
     @cached_property
+    def meaning_of_unbounded(self) -> str | None:
+        """Which scores the votes do not bound, and why; None if they bound all."""
+        return describe_unbounded(self.ranking) if self.fitted.votes.choice.any() else None
+
+    @cached_property
     def position_effect(self) -> dict[str, float | None] | None:
         """The lean everybody shares, with its interval; None if the model has none."""
         if not self.fitted.problem.common_position:
@@ -92,7 +102,9 @@ class Findings:
     def meaning_of_position(self) -> str | None:
         """The same as a sentence."""
         effect = self.position_effect
-        return None if effect is None else describe_shared_lean(effect)
+        votes = self.fitted.votes
+        voter = votes.voter if votes.n_annotators > 1 else None
+        return None if effect is None else describe_shared_lean(effect, voter)
 
     @property
     def attention(self) -> dict[str, int] | None:
@@ -139,6 +151,7 @@ class Findings:
             "headline": self.headline.as_dict(),
             "cautions": list(self.cautions),
             "intervals": self.meaning_of_intervals,
+            "unbounded": self.meaning_of_unbounded,
             "position_effect": self.position_effect,
             "attention": self.attention,
             "scores": self.meaning_of_scores,

@@ -18,9 +18,11 @@ from prefpath.inference.columns import (
 )
 from prefpath.inference.common import common_scores
 from prefpath.inference.intervals import CommonScores, Method, check_level
+from prefpath.inference.loose import Loose, loose_items
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
+from prefpath.pairs import pool_votes
 from prefpath.population import About
 
 
@@ -73,12 +75,21 @@ def leaderboard_columns(
     bounds: dict[str, Any] = {}
     common = settings.of(fitted) if annotator is None and scores is None else None
     if common is not None:
-        scores = common.score
-        bounds = interval_columns(common, settings.level, scale, code, value)
+        scores, loose = common.score, _loose(fitted, common)
+        bounds = interval_columns(common, settings.level, scale, code, value, loose)
     elif scores is None:
         scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
     shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
     return ranking_columns(fitted.votes, scores, fitted.component, shown=shown, intervals=bounds)
+
+
+def _loose(fitted: Fitted, common: CommonScores) -> Loose:
+    """What is known of items that only won or only lost."""
+    votes = fitted.votes
+    if common.bounded.all() or not common.loss.binary or fitted.problem.features is not None:
+        return {}
+    who = votes.annotator if common.about == "annotators" else None
+    return loose_items(pool_votes(votes), common, (votes.left, votes.right), who)
 
 
 class BoardOptions(TypedDict, total=False):

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from prefpath.errors import SettingError
 from prefpath.inference.intervals import CommonScores
+from prefpath.inference.loose import Loose
 from prefpath.inference.ranks import rank_intervals
 from prefpath.inference.scales import ELO_START, Scale, check_scale, rescale
 from prefpath.model.design import Floats
@@ -20,12 +21,17 @@ Anchor = Any  # an item's label, or (label, the value it is shown at)
 
 
 def interval_columns(
-    common: CommonScores, level: float, scale: Scale, anchor: int | None, value: float | None
+    common: CommonScores,
+    level: float,
+    scale: Scale,
+    anchor: int | None,
+    value: float | None,
+    loose: Loose | None = None,
 ) -> dict[str, Any]:
     """Bounds of scores and ranks in the order of the items; None where nothing bounds them."""
     shown = common.about_average() if scale == "probability" and anchor is None else common
     low, high = shown.interval(level, anchor)
-    first, last = rank_intervals(common, level)
+    first, last = rank_intervals(common, level, loose)
     return {
         "score_low": or_none(_show(low, scale, common.loss, value)),
         "score_high": or_none(_show(high, scale, common.loss, value)),

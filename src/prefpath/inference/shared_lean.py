@@ -95,10 +95,10 @@ def _one_sided(votes: Votes) -> bool:
 
 
 def _tested_without_each(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
-    """The weakest of the tests that leave one annotator out; of one annotator nothing is shared."""
+    """The weakest of the tests that leave one annotator out; of one alone, their own."""
     every = _tested(pull, told, spread, np.inf)
     if len(told) < 2:
-        return SharedLean(every.estimate, 1.0)
+        return every
     others = [np.arange(len(told)) != u for u in range(len(told))]
     tests = [_tested(pull[o], told[o], spread[o], np.inf) for o in others]
     if any(np.sign(one.estimate) != np.sign(every.estimate) for one in tests):

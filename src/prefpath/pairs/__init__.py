@@ -4,6 +4,7 @@ from prefpath.pairs.bounded import BoundedFit, fit_bounded
 from prefpath.pairs.counts import PairCounts, PairIndex, pool_pairs, pool_votes
 from prefpath.pairs.fit import CommonFit, fit_bradley_terry, fit_counts
 from prefpath.pairs.ford import bounded_items, strong_components
+from prefpath.pairs.tiers import evidence_of_tiers
 
 __all__ = [
     "BoundedFit",
@@ -11,6 +12,7 @@ __all__ = [
     "PairCounts",
     "PairIndex",
     "bounded_items",
+    "evidence_of_tiers",
     "fit_bounded",
     "fit_bradley_terry",
     "fit_counts",

@@ -41,6 +41,7 @@ class CodedComparisons:
     annotator: CodeArray | None
     n_annotators: int
     library: str | None = None
+    voter: str = "annotator"
 
     @property
     def counts(self) -> PairCounts:
@@ -55,9 +56,10 @@ class CodedComparisons:
             right=votes.right,
             choice=votes.choice,
             weight=votes.weight,
-            annotator=votes.annotator,
+            annotator=None if votes.anonymous else votes.annotator,
             n_annotators=votes.n_annotators,
             library=votes.frame_library,
+            voter=votes.voter,
         )
 
     @classmethod

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError, VoteError
+from prefpath.inference.loose import loose_items
 from prefpath.inference.ranks import rank_intervals
 from prefpath.leaderboard import ties_meaning
 from prefpath.model.losses import Loss, as_loss
@@ -123,7 +124,10 @@ def _fitted_ranking(
         notes += (f"No intervals: {counts.n_items:,} items are more than {DENSE_UP_TO:,}.",)
     elif interval is not None:
         errors = score_errors(comparisons, fitted, derivatives)
-        bounds = Bounds(*errors.interval(interval), *rank_intervals(errors, interval))
+        sides = (comparisons.left, comparisons.right)
+        who = comparisons.annotator if comparisons.n_annotators > 1 else None
+        loose = loose_items(counts, errors, sides, who) if loss.binary else {}
+        bounds = Bounds(*errors.interval(interval), *rank_intervals(errors, interval, loose))
         notes += (_meaning(comparisons),)
     return PlainRanking(
         items=comparisons.items,
@@ -163,8 +167,8 @@ def _notes(comparisons: CodedComparisons, fitted: BoundedFit) -> tuple[str, ...]
     if loose.any():
         who = named(comparisons.items[loose].tolist())
         notes.append(
-            f"The votes do not bound the score of {counted(loose, 'item')} ({who}): all votes "
-            "against the others go one way, or there are none."
+            f"The votes do not bound the score of {counted(loose, 'item')} ({who}): against the "
+            "others all votes go one way, or there are none."
         )
     return tuple(notes)
 
@@ -174,17 +178,18 @@ def _share_of_ties(comparisons: CodedComparisons) -> float:
 
 
 def _meaning(comparisons: CodedComparisons) -> str:
+    voter = comparisons.voter
     if comparisons.annotator is None:
         return "Intervals take votes as independent: nothing says who cast them."
     if comparisons.n_annotators == 1:
-        return "Intervals are about one annotator's votes: nothing tells how others would differ."
+        return f"Intervals are about one {voter}'s votes: nothing tells how others would differ."
     n = comparisons.n_annotators
     if n < FEWEST_ANNOTATORS:
         return (
-            f"Intervals include the sampling of annotators, of whom there are {n}: too few to "
-            "speak for others like them. prefpath fit has intervals about these alone."
+            f"Intervals include the sampling of {voter}s, and {n} are too few to speak for others "
+            "like them. prefpath fit has intervals about these alone."
         )
-    return "Intervals include the sampling of annotators."
+    return f"Intervals include the sampling of {voter}s."
 
 
 def _as_votes(comparisons: CodedComparisons) -> Votes:

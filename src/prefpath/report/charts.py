@@ -208,9 +208,9 @@ def _describe(data: ReportData, kind: str) -> str:
     n = getattr(journey, kind).n_active
     what = "a deviation" if kind == "deviation" else "a position bias"
     return (
-        f"Line chart over t. {plural(int(n[journey.chosen]), 'annotator')} have {what} at the "
+        f"Line chart over t. {plural(int(n[journey.chosen]), data.votes.voter)} have {what} at the "
         f"chosen point and {int(n[-1]):,} at the end of the path. The same figures are in the "
-        "table of annotators."
+        f"table of {data.votes.voter}s."
     )
 
 

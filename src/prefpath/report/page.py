@@ -25,7 +25,7 @@ from prefpath.report.words import answers
 
 _NAVIGATION = (
     ("journey", "Leaderboard"),
-    ("people", "Annotators"),
+    ("people", ""),
     ("paths", "Paths"),
     ("maps", "Who beats whom"),
     ("trust", "Trust"),
@@ -39,7 +39,8 @@ def render(data: ReportData) -> str:
     figures = charts(data)
     frames = {name: _chart_frame(name, words) for name, (_, words) in figures.items()}
     scripts = (bokeh_script(), _asset("report.js"))
-    links = "".join(f'<a href="#{name}">{words}</a>' for name, words in _NAVIGATION)
+    people = f"{data.votes.voter.capitalize()}s"
+    links = "".join(f'<a href="#{name}">{words or people}</a>' for name, words in _NAVIGATION)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

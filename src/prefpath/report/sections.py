@@ -13,6 +13,7 @@ from prefpath.report.lead import lead_chart
 from prefpath.report.pairs import pair_table
 from prefpath.report.tables import annotator_table, leaderboard_table
 from prefpath.report.words import Answer
+from prefpath.text import one
 
 
 def answer_cards(data: ReportData, found: tuple[Answer, ...]) -> str:
@@ -43,8 +44,9 @@ def journey_section(data: ReportData) -> str:
     return f"""
 <section id="journey" aria-labelledby="journey-title">
 <h2 id="journey-title">From one ranking for all to everybody alone</h2>
-<p>On the left of the slider everybody shares one ranking. Moving right, annotators whose votes
-the common ranking explains badly get a taste or a lean of their own, the most different first.
+<p>On the left of the slider everybody shares one ranking. Moving right, {data.votes.voter}s
+whose votes the common ranking explains badly get a taste or a lean of their own, the most different
+first.
 The mark is {mark}; everything on this page is said at that point.</p></section>"""
 
 
@@ -60,6 +62,7 @@ evidence beyond chance.</p></div>"""
     notes = text(data.findings.meaning_of_intervals or "")
     if notes:
         notes += " They hold at the chosen point and are hidden elsewhere."
+    notes += " " + text(data.findings.meaning_of_unbounded or "")
     notes += " " + text(data.findings.meaning_of_position or "")
     notes += " " + text(data.findings.meaning_of_attention or "")
     notes += " " + text(data.findings.meaning_of_scores or "")
@@ -117,17 +120,18 @@ def table_foot(table: str, shown: int, total: int, noun: str) -> str:
 
 def annotator_section(data: ReportData) -> str:
     """Who is who: verdicts, evidence, and the ranking of each beside the common one."""
+    voter = data.votes.voter
     seeing = ", ◐ sees more or less sharply" if data.fitted.problem.attention else ""
     return f"""
 <section id="people" aria-labelledby="people-title">
-<div class="bar"><h2 id="people-title">Annotators</h2>
-{search_box("annotators", "Search annotators")}</div>
-<p>Those who stand out come first. Of the annotators a verdict singles out, about
+<div class="bar"><h2 id="people-title">{voter.capitalize()}s</h2>
+{search_box("annotators", f"Search {voter}s")}</div>
+<p>Those who stand out come first. Of the {voter}s a verdict singles out, about
 {percent(data.findings.q)} may be so by chance (false-discovery rate). Open a name for the evidence
-and for that annotator’s own ranking. The first column follows the slider:
+and for that {voter}’s own ranking. The first column follows the slider:
 ◆ own taste, ◀ leans left, ▶ leans right{seeing}; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
-{table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, "annotator")}
+{table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, voter)}
 <p class="note">{download_link("annotators", data.annotators, "annotator")}</p></section>"""
 
 
@@ -137,8 +141,8 @@ def path_section(data: ReportData, charts: Mapping[str, str]) -> str:
     if data.votes.n_annotators > data.limits.lines:
         bands = (
             f" Grey areas hold half, nine tenths and 99 of 100 of all "
-            f"{data.votes.n_annotators:,} annotators; the {data.limits.lines} who go furthest "
-            "are lines of their own."
+            f"{data.votes.n_annotators:,} {data.votes.voter}s; the {data.limits.lines} who go "
+            "furthest are lines of their own."
         )
     nobody = '<p class="note">Nobody, all along the path.</p>'
     kinds = [("deviation-paths", "Taste: how far from the common ranking")]
@@ -150,9 +154,9 @@ def path_section(data: ReportData, charts: Mapping[str, str]) -> str:
     )
     return f"""
 <section id="paths" aria-labelledby="paths-title"><h2 id="paths-title">Paths</h2>
-<p>Each line is an annotator, and leaves zero when the common ranking no longer explains their
-votes. Orange: not zero at the chosen point (dashed); the blue line is the slider. The furthest are
-named.{bands}</p>
+<p>Each line is {one(data.votes.voter)}, and leaves zero when the common ranking no longer
+explains their votes. Orange: not zero at the chosen point (dashed); the blue line is the slider.
+The furthest are named.{bands}</p>
 <div class="pair">{panels}</div></section>"""
 
 

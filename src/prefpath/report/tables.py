@@ -240,12 +240,17 @@ def annotator_table(data: ReportData) -> str:
     """Annotators, those singled out first; the script opens their details."""
     columns = [column for column in _ANNOTATOR_COLUMNS if _any_known(data, column[1])]
     has_sides = bool(data.votes.position_known.any())
-    headings = [Heading("", "none"), Heading("Annotator", "text"), Heading("Verdict", "text")]
+    who = data.votes.voter.capitalize()
+    headings = [
+        Heading("", "none"),
+        Heading(who, "text"),
+        Heading("Verdict", "text"),
+    ]
     if has_sides:
         headings.append(Heading("Left : right clicks", minor=True, help="sorted by share of left"))
     headings += [heading for heading, _, _ in columns]
     rows = [_annotator_row(data, k, columns, has_sides) for k in range(data.n_annotators_shown)]
-    return sortable_table("annotators", "Annotators", headings, rows)
+    return sortable_table("annotators", f"{who}s", headings, rows)
 
 
 _ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
@@ -264,7 +269,7 @@ _ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
         Heading(
             "Ranks otherwise",
             minor=True,
-            help="share of the pairs of items this annotator ranks the other way round",
+            help="share of the pairs of items ranked the other way round",
         ),
         "kendall_distance",
         percent,
@@ -273,8 +278,8 @@ _ANNOTATOR_COLUMNS: tuple[tuple[Heading, str, Callable[[Any], str]], ...] = (
         Heading(
             "Own taste from",
             minor=True,
-            help="point on the path (t) from which the annotator has a taste of their own: the "
-            "earlier, the further from the crowd",
+            help="point on the path (t) from which there is a taste of its own: the earlier, the "
+            "further from the crowd",
         ),
         "deviation_entered",
         number,

@@ -11,6 +11,7 @@ from typing import Any
 from prefpath.report.data import ReportData
 from prefpath.report.escape import text
 from prefpath.report.format import count, number, percent, plural
+from prefpath.text import one
 from prefpath.trust import TrustCheck
 
 _SIGNS = {"passed": ("✓", "Passed"), "warn": ("!", "Look at this"), "fail": ("✗", "Failed")}
@@ -54,15 +55,13 @@ def method_section(data: ReportData) -> str:
         ("Intervals", _intervals(data)),
         ("False-discovery rate", percent(data.findings.q)),
     ]
-    attention = (
-        ", and how sharply the annotator sees the scores" if data.fitted.problem.attention else ""
-    )
+    attention = ", and how sharply it is seen" if data.fitted.problem.attention else ""
     how = "; the time is chosen on votes held out" if data.chosen_by_folds else ""
     return f"""
 <section id="method" aria-labelledby="method-title"><h2 id="method-title">How it was computed</h2>
 <p>A common score for every item; where the votes ask for it, a deviation of the scores and a
-position bias for an annotator{attention}. The path runs from one ranking for all to everybody
-alone{how}.</p>
+position bias for {one(data.votes.voter)}{attention}. The path runs from one ranking for
+all to everybody alone{how}.</p>
 <div class="facts">
 {_facts("Votes", _data_facts(data))}
 {_facts("Path", solved)}
@@ -92,7 +91,7 @@ def _data_facts(data: ReportData) -> list[tuple[str, str]]:
     votes = data.votes
     facts = [
         ("Votes", count(votes.n_votes)),
-        ("Annotators", count(votes.n_annotators)),
+        (f"{votes.voter.capitalize()}s", count(votes.n_annotators)),
         ("Items", count(votes.n_items)),
         ("Pairs compared", count(data.trust.n_pairs)),
         ("Ties", count(int(votes.count[votes.choice == 0].sum()))),
@@ -139,7 +138,7 @@ def summary(data: ReportData) -> str:
     votes = data.votes
     parts = [
         plural(votes.n_votes, "vote"),
-        plural(votes.n_annotators, "annotator"),
+        plural(votes.n_annotators, votes.voter),
         plural(votes.n_items, "item"),
         *([data.heading.source] if data.heading.source else []),
         data.heading.date,

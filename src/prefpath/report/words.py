@@ -37,7 +37,11 @@ def _who_leads(data: ReportData) -> Answer:
         return Answer("Who leads?", "Nobody", ("Every vote is a tie.",), "care")
     if len(boards) > 1:
         return _who_leads_each(data, boards)
-    sentences = (_rank_certainty(data, boards[0]), _against_runner_up(data, boards[0]))
+    sentences = (
+        _rank_certainty(data, boards[0]),
+        _against_runner_up(data, boards[0]),
+        text(data.findings.meaning_of_unbounded or ""),
+    )
     return Answer(
         "Who leads?", label(data.name(boards[0].leader)), tuple(s for s in sentences if s)
     )
@@ -76,6 +80,9 @@ def _rank_certainty(data: ReportData, board: Board) -> str:
 def _against_runner_up(data: ReportData, board: Board) -> str:
     if len(board.rows) < 2:
         return ""
+    bounded = data.ranking.get("bounded")
+    if bounded is not None and not bounded[board.rows[0]]:
+        return ""  # said with the scores that nothing bounds
     second = data.ranking["item"][board.rows[1]]
     found = data.findings.win_probability(board.leader, second)
     within = ""
@@ -90,10 +97,12 @@ def _against_runner_up(data: ReportData, board: Board) -> str:
 def _who_stands_out(data: ReportData) -> Answer:
     n = data.votes.n_annotators
     if n == 1:
-        return Answer("Who to look at?", "One annotator", ("There is nobody to differ from.",))
+        return Answer(
+            "Who to look at?", f"One {data.votes.voter}", ("There is nobody to differ from.",)
+        )
     verdicts = np.asarray(data.annotators["verdict"]).astype(str)
     out = data.findings.headline.n_standing_out
-    short = f"{out:,} of {plural(n, 'annotator')}" if out else "Nobody"
+    short = f"{out:,} of {plural(n, data.votes.voter)}" if out else "Nobody"
     sentences = [
         _everyone_with(data, verdicts, word)
         for word in VERDICTS
@@ -112,10 +121,10 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
     if not len(who):
         return ""
     if word == TOO_FEW:
-        return f"{plural(len(who), 'annotator')} cast too few votes to tell."
+        return f"{plural(len(who), data.votes.voter)} cast too few votes to tell."
     if word == INCONCLUSIVE:
-        return f"Of {plural(len(who), 'annotator')} the votes do not tell."
-    return f"{text(word.capitalize())}: {plural(len(who), 'annotator')} ({_names(who)})."
+        return f"Of {plural(len(who), data.votes.voter)} the votes do not tell."
+    return f"{text(word.capitalize())}: {plural(len(who), data.votes.voter)} ({_names(who)})."
 
 
 def _what_it_is_worth(data: ReportData) -> list[str]:
@@ -124,7 +133,7 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         return []
     if found.error >= common.error:
         return [
-            "What is each annotator's own does not help to predict new votes "
+            f"What is each {data.votes.voter}'s own does not help to predict new votes "
             f"({percent(common.wrong, 1)} wrong)."
         ]
     surely = (
@@ -133,8 +142,8 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         else ""
     )
     return [
-        f"With what is each annotator's own, {percent(found.wrong, 1)} of held-out votes are "
-        f"predicted wrong, against {percent(common.wrong, 1)} with one ranking for all{surely}."
+        f"With what is each {data.votes.voter}'s own, {percent(found.wrong, 1)} of held-out votes "
+        f"are predicted wrong, against {percent(common.wrong, 1)} with one ranking for all{surely}."
     ]
 
 

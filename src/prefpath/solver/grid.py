@@ -75,7 +75,8 @@ def give_up_after(largest_share: float) -> float:
 def say_nobody_enters() -> None:
     """Warn that the path is one ranking all along."""
     warnings.warn(
-        "nobody differs enough from the common ranking to pop up: the path is one ranking",
+        "nobody differs enough from the common ranking to get a part of their own: the path is "
+        "one ranking",
         VoteWarning,
         stacklevel=2,
     )

@@ -46,13 +46,16 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
         if n_votes.min() < n_votes.max()
         else f"{n_votes.min():,} each"
     )
+    name = f"votes per {votes.voter}"
     if few.mean() <= 0.5:
-        return TrustCheck("votes per annotator", "passed", spread)
+        return TrustCheck(name, "passed", spread)
     return TrustCheck(
-        "votes per annotator",
+        name,
         "warn",
-        f"{spread}; {counted(few, 'annotator')} cast fewer than {FEW_VOTES_PER_ANNOTATOR}",
-        "so few votes say little about one person: group annotators (--group) to compare groups",
+        f"{spread}; {counted(few, votes.voter)} cast fewer than {FEW_VOTES_PER_ANNOTATOR}",
+        "so few votes say little about one person: --group compares groups of people"
+        if votes.voter == "annotator"
+        else "so few votes say little about a group: use larger groups",
         tuple(votes.annotators[few].tolist()),
     )
 
@@ -61,9 +64,12 @@ def check_dominance(votes: Votes) -> TrustCheck:
     share = votes.annotator_weight / votes.total_weight
     first = int(share.argmax())
     part = f"{share[first]:.0%}" if share[first] >= 0.01 else "under 1%"
-    finding = f"the busiest annotator, {votes.annotators[first]}, has {part} of the votes"
+    finding = f"the busiest {votes.voter}, {votes.annotators[first]}, has {part} of the votes"
+    if votes.anonymous:
+        return TrustCheck("many voices", "warn", "nothing says who voted",
+                          "if a column does, name it with --annotator")  # fmt: skip
     if votes.n_annotators == 1:
-        return TrustCheck("many voices", "warn", "there is only one annotator",
+        return TrustCheck("many voices", "warn", f"there is only one {votes.voter}",
                           "nobody can differ from a crowd of one")  # fmt: skip
     if share[first] <= DOMINANT_SHARE or votes.n_annotators == 2:
         return TrustCheck("many voices", "passed", finding)
@@ -71,7 +77,7 @@ def check_dominance(votes: Votes) -> TrustCheck:
         "many voices",
         "warn",
         finding,
-        "the common ranking is mostly this annotator's: weigh the votes, or look without them",
+        f"the common ranking is mostly this {votes.voter}'s: weigh the votes, or look without them",
         (plain_label(votes.annotators[first]),),
     )
 
@@ -141,7 +147,7 @@ def check_one_order(votes: Votes) -> TrustCheck:
     return TrustCheck(
         "sides seen",
         "warn",
-        f"{counted(alike, 'annotator')} with {VOTES_TO_LEAN} votes or more saw every item on one "
+        f"{counted(alike, votes.voter)} with {VOTES_TO_LEAN} votes or more saw every item on one "
         f"side only: {named(votes.annotators[alike])}",
         "whether they like these items or lean to a side, their votes alone cannot tell",
         tuple(votes.annotators[alike].tolist()),
@@ -169,7 +175,7 @@ def check_one_side(votes: Votes) -> TrustCheck:
     return TrustCheck(
         "sides chosen",
         "warn",
-        f"{counted(telling, 'annotator')} chose one side more often than a fair coin would: "
+        f"{counted(telling, votes.voter)} chose one side more often than a fair coin would: "
         f"{named(shares)}",
         "they lean to that side, or the better items stood there: the position bias of the model "
         "tells the two apart where items changed sides",

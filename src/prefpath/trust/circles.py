@@ -38,8 +38,8 @@ def check_circles(votes: Votes) -> TrustCheck:
         finding,
         "no single ranking explains this: the items differ in more ways than one"
         if votes.n_annotators == 1
-        else "no single ranking explains this: annotators differ, or the items differ in more ways "
-        "than one; look at who deviates",
+        else f"no single ranking explains this: {votes.voter}s differ, or the items differ in more "
+        "ways than one; look at who deviates",
     )
 
 

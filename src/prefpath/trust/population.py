@@ -12,7 +12,7 @@ from prefpath.votes import Votes
 
 def check_population(votes: Votes, about: About | None) -> TrustCheck:
     n = int(np.count_nonzero(np.diff(votes.offsets)))
-    name, who = "enough annotators", counted(n, "annotator")
+    name, who = f"enough {votes.voter}s", counted(n, votes.voter)
     if population_of(n, about) == "these":
         only = "this one" if n == 1 else "these"
         return TrustCheck(
@@ -24,5 +24,6 @@ def check_population(votes: Votes, about: About | None) -> TrustCheck:
         name,
         "fail",
         f"{who}: too few to say how others like them would rank",
-        f'ask at least {FEWEST_ANNOTATORS} annotators, or speak about these only (about="these")',
+        f"ask at least {FEWEST_ANNOTATORS} {votes.voter}s, or speak about these only "
+        '(about="these")',
     )

@@ -48,8 +48,8 @@ _VERDICTS = frozenset((
     "preferred", "preferredid", "preferreditem", "preferredmodel", "preference", "verdict",
     "vote", "label", "result", "answer", "outcome", "decision", "judgment", "judgement",
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
-    "pick", "picked", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl", "choix",
-    "eleccion", "elección", "scelta", "escolha",
+    "pick", "picked", "response", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl",
+    "choix", "eleccion", "elección", "scelta", "escolha",
 ))  # fmt: skip
 _WON = frozenset((
     "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",
@@ -59,6 +59,13 @@ _FILLING = frozenset(("is", "was", "the", "item"))
 # An item's own noun: where winners come with it, the column without one holds a text.
 _NOUNS = frozenset(("model", "system", "name", "method", "policy", "team", "player"))
 _SCORES = frozenset(("score", "scores", "goals", "points", "pts", "runs", "rating", "grade"))
+
+_MEASURES = frozenset((
+    "seconds", "time", "rt", "duration", "date", "rank", "length", "size", "count", "n", "votes",
+    "wins", "price", "elo", "odds", "confidence", "tokens", "reason", "comment", "judge", "user",
+    "annotator", "rater", "order", "position", "index", "age", "color", "colour", "seed",
+    "probability",
+))  # fmt: skip
 
 
 class ColumnPair(NamedTuple):
@@ -93,6 +100,20 @@ def find_item_pair(
         if all(part in _ITEMS for part in stem)
     ]
     return min(found)[1] if found else None
+
+
+def find_other_pair(columns: Iterable[str]) -> ColumnPair | None:
+    """The only two columns of one noun, if it measures nothing: screen_left and screen_right.
+
+    >>> find_other_pair(["user", "screen_left", "screen_right", "preferred"]).left
+    'screen_left'
+    >>> find_other_pair(["seconds_left", "seconds_right"]) is None
+    True
+    """
+    found = [(stem, pair) for stem, pair in _pairs(list(columns), SHOWN) if len(stem) == 1]
+    if len(found) != 1 or found[0][0][0] in _SCORES | _MEASURES:
+        return None
+    return found[0][1]
 
 
 def find_score_pair(columns: Iterable[str]) -> ColumnPair | None:

@@ -75,14 +75,14 @@ def summarise_origin(origin: Mapping[str, Any]) -> str:
     asked = {"ties_dropped": "of ties", "both_bad_dropped": 'of "both bad"'}
     dropped += [f"{origin[name]:,} {words}" for name, words in asked.items() if origin.get(name)]
     counts = [f"{counted(origin['rows'], 'row')} read", f"{counted(origin['votes'], 'vote')} kept"]
-    if "duplicates_merged" in origin:  # a plain ranking does not look for them
-        counts.append(f"{counted(origin['duplicates_merged'], 'duplicate')} merged")
     counts.append(counted(origin["ties"], "tie"))
+    if not dropped:
+        counts.append("nothing left out")
     return "\n".join(
         [
             f"{origin['source']}: read as {origin['read_as']}",
             ", ".join(counts),
-            f"left out: {_rows_of(dropped)}" if dropped else "left out: nothing",
+            *([f"left out: {_rows_of(dropped)}"] if dropped else []),
             *(f"note: {sentence}" for sentence in origin.get("labels_said", ())),
         ]
     )

@@ -151,6 +151,9 @@ def votes_of_ratings(
         voter = code[rated.person]
     votes = _as_votes(voter[winner], rated.item[winner], rated.item[loser], voters, items)
     origin = _origin(table, dialect, census, len(rated.person), len(winner), votes)
+    if grouped.group is not None:
+        origin["grouped_by"] = grouped.group
+        origin["read_as"] += f"; each {grouped.group} is a voter"
     say_what_was_left_out(origin, stacklevel=4)
     return replace(votes, origin=origin, frame_library=table.library)
 

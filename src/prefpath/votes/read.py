@@ -238,11 +238,11 @@ def _as_votes(
         notes = ["position unknown", said]
     if wanted.annotator is None:
         notes.append(
-            "nobody says who voted, so all votes are one annotator's (--annotator names the column "
-            "of the annotators)"
+            "nothing says who voted, so all votes are one annotator's (--annotator names the "
+            "column)"
         )
     elif group is not None:
-        notes.append(f"every {group} stands for one annotator")
+        notes.append(f"each {group} is a voter")
     elif parts_of(wanted.annotator)[0] == "session":
         notes.append(f"every {wanted.annotator} is one annotator")
     if wanted.weight is not None:
@@ -250,6 +250,10 @@ def _as_votes(
     elif (count := next(filter(None, map(table.find, _COUNTS)), None)) is not None:
         notes.append(f"{count} is not used (--weight {count} counts a row so many times)")
     origin = describe_origin(table.name, dialect, notes, result)
+    if group is not None:
+        origin["grouped_by"] = group
+    elif wanted.annotator is None:
+        origin["anonymous"] = True
     say_what_was_left_out(origin, stacklevel=4)
     return Votes.from_coded(
         result.coded,

@@ -13,6 +13,7 @@ from prefpath.votes.column_pairs import (
     find_flags,
     find_item_pair,
     find_named_outcome,
+    find_other_pair,
     find_score,
     find_score_pair,
     find_verdicts,
@@ -161,7 +162,7 @@ def _item_columns(source: Source, roles: Roles) -> ColumnPair:
         source.column(roles[role])
     if {"left", "right"} <= roles.keys():
         return ColumnPair(roles["left"], roles["right"], ("", ""))
-    found = find_item_pair(source.columns)
+    found = find_item_pair(source.columns) or find_other_pair(source.columns)
     if found is None:
         for name in sorted(source.repeated):
             source.column(name)  # says that there are two of it

@@ -29,6 +29,7 @@ from prefpath.votes.encode import (
     encode_labels,
     sort_and_merge,
 )
+from prefpath.votes.nouns import noun_of_group
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +235,17 @@ class Votes:
 
     def __len__(self) -> int:
         return self.n_rows
+
+    @property
+    def voter(self) -> str:
+        """What casts votes, for messages: an annotator, or what votes were grouped by."""
+        column = self.origin.get("grouped_by")
+        return "annotator" if column is None else noun_of_group(str(column), self.annotators)
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nothing says who voted, so that all votes are read as one annotator's."""
+        return bool(self.origin.get("anonymous"))
 
     @property
     def n_rows(self) -> int:
