@@ -102,7 +102,7 @@ def ties_meaning(share: float) -> str | None:
     shown = "Under 1%" if share < 0.005 else "Over 99%" if share >= 0.995 else f"{share:.0%}"
     return (
         f"{shown} of the votes are ties, and a tie counts half a win: scores and win rates are "
-        "flatter than those of decided votes."
+        "shares of points, flatter than those of decided votes."
     )
 
 

@@ -53,6 +53,16 @@ def test_a_path_that_is_too_short(votes: Votes) -> None:
     assert any("--t-ratio" in said for said in list_cautions(found))
 
 
+def test_a_path_that_ends_where_nothing_falls_any_more(votes: Votes) -> None:
+    found = fitted(votes, cv=3, t_ratio=1.05, n_times=3)
+    errors = found.cross_validation.errors
+    object.__setattr__(
+        found.cross_validation, "errors", np.broadcast_to(errors[:, -1:], errors.shape)
+    )
+    assert found.t == found.path.times[-1]
+    assert not any("--t-ratio" in said for said in list_cautions(found))
+
+
 def test_worse_than_a_coin(votes: Votes) -> None:
     found = fitted(votes, cv=3)
     object.__setattr__(found.cross_validation, "errors", found.cross_validation.errors + 1.0)

@@ -29,7 +29,7 @@ _NEARLY_ALL_ALONE = (
     "predicted."
 )
 _ALONE = 0.9
-_SEEN_GAIN = 2e-3  # relative: a thousandth of a log-loss of one half
+_WORTH_WHILE = 2e-3  # of the error, for each time that t grows by e
 STOPPED_AT_THE_END = (
     "The fit stopped at the end of its path, and might predict better beyond: --t-ratio 1000 "
     "(t_ratio=1000) follows it further."
@@ -57,15 +57,15 @@ def cautions(fitted: Fitted) -> Iterator[str]:
 
 
 def _still_falls(fitted: Fitted) -> bool:
-    """Whether the last third of the way, in log t, gained more than rounding of what is printed.
+    """Whether the last third of the path, in log t, gained enough for more of it to be worth while.
 
-    Once everybody has entered the curve is flat, and no longer path would say anything else.
+    Once everybody has entered the curve is flat, and a longer path would say the same.
     """
     times = fitted.path.times
-    before = float(times[-1] * (times[0] / times[-1]) ** (1.0 / 3.0))
-    curve = fitted.held_out_along(np.array([before, float(times[-1])]))
+    third = float(np.log(times[-1] / times[0])) / 3.0
+    curve = fitted.held_out_along(times[-1] * np.exp([-third, 0.0]))
     assert curve is not None
-    return bool(curve.error[0] - curve.error[1] > _SEEN_GAIN * curve.error[1])
+    return bool(curve.error[0] - curve.error[1] > _WORTH_WHILE * curve.error[1] * third)
 
 
 def _nearly_all_alone(fitted: Fitted) -> bool:
