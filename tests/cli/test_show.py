@@ -127,7 +127,9 @@ def test_a_shared_lean_is_one_number_wherever_it_is_said() -> None:
 
 
 def test_verdicts_are_counted_in_english(votes: Votes) -> None:
-    headline = SimpleNamespace(n_annotators=34, counts={"leans left": 1, "follows the crowd": 33})
+    headline = SimpleNamespace(
+        n_annotators=34, n_standing_out=0, q=0.1, counts={"leans left": 1, "follows the crowd": 33}
+    )
     told = SimpleNamespace(headline=headline, fitted=SimpleNamespace(votes=votes))
     said = summary(told)
     assert said == "Verdicts on 34 annotators: follows the crowd 33; leans left 1."

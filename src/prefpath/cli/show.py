@@ -53,7 +53,9 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
 
 def separate_groups(findings: Findings) -> str:
     """That groups never met, before any rank."""
-    leaders = ", ".join(f"{board.leader} ({len(board.rows)})" for board in findings.boards[:3])
+    leaders = ", ".join(
+        f"{abridged(board.leader, 40)} ({len(board.rows)})" for board in findings.boards[:3]
+    )
     rest = len(findings.boards) - 3
     return (
         f"The items fall into {len(findings.boards):,} groups that were never compared with each "

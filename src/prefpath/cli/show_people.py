@@ -140,8 +140,10 @@ def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
 
 def _liked(people: Columns, row: int, column: str) -> str:
     """An item of someone shown to have a taste; of others the path's guess is no finding."""
-    shown = str(people["verdict"][row]) == OWN_TASTE
-    return abridged(people[column][row] or "") if shown else ""
+    item = people[column][row]
+    if item is None or str(people["verdict"][row]) != OWN_TASTE:
+        return ""
+    return abridged(item) + (" (itself)" if str(item) == str(people["annotator"][row]) else "")
 
 
 def _without_empty(
@@ -162,8 +164,10 @@ def summary(findings: Findings) -> str:
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
     listed = "; ".join(f"{word} {n:,}" for word, n in counts if n)  # a verdict may have a comma
     told = f"Verdicts on {counted(found.n_annotators, findings.fitted.votes.voter)}: {listed}."
+    if found.n_standing_out:
+        told += f" About {found.q:.0%} of those who stand out may do so by chance."
     if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
-        told += " (Goes with: agrees beyond chance; how closely, too few votes tell.)"
+        told += " Who goes with the crowd agrees beyond chance; how closely is open."
     return told
 
 

@@ -30,7 +30,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.path import Kind, Path
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes
-from prefpath.votes.encode import Labels
+from prefpath.votes.encode import BoolArray, Labels
 from prefpath.votes.graph import saw_one_order
 
 # A margin of the linear model is an expected choice: around 0 it is worth two logits.
@@ -207,7 +207,7 @@ def _measures(fitted: Fitted, tests: _Tests) -> Measures:
         tested=alone if found is None else ~np.isnan(found.p_taste),
         leans=nobody if found is None else found.leaning,
         deviates=nobody if found is None else found.deviating,
-        unlike=nobody if found is None else found.unlike_in_attention,
+        unlike=nobody if found is None else _unlike_in_attention(found),
         p_lean=unknown if found is None else found.p_lean,
         p_taste=unknown if found is None else found.p_taste,
         p_attention=unknown if found is None else found.p_attention,
@@ -225,6 +225,18 @@ def _measures(fitted: Fitted, tests: _Tests) -> Measures:
         first_high=tests.chance.high,
         one_order=saw_one_order(votes),
     )
+
+
+def _unlike_in_attention(found: Discoveries) -> BoolArray:
+    """Who sees otherwise than the crowd; where most would be sharper than it, they are the crowd.
+
+    Scores of items that only won or only lost are too near each other, whatever their size.
+    """
+    sharper = found.unlike_in_attention & (found.attention.low > 1.0)
+    if 2 * np.count_nonzero(sharper) <= np.count_nonzero(~np.isnan(found.p_taste)):
+        return found.unlike_in_attention
+    result: BoolArray = found.unlike_in_attention & ~sharper
+    return result
 
 
 def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from prefpath.diagnose.facts import AnnotatorFacts
+from prefpath.diagnose.reasons import Verdict
+from prefpath.diagnose.verdicts import OWN_TASTE
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import Labels
 
@@ -18,7 +20,7 @@ def table_columns(found: AnnotatorFacts, who: Ints) -> dict[str, Any]:
     """
     votes, tastes, of = found.votes, found.tastes, found.measures.take(who)
     said = found.verdicts(who)
-    entered = found.entered
+    entered, most_up = found.entered, tastes.most_up[who]
     return {
         "annotator": votes.annotators[who],
         "verdict": np.array([verdict.word for verdict in said]),
@@ -45,14 +47,24 @@ def table_columns(found: AnnotatorFacts, who: Ints) -> dict[str, Any]:
         "biased": of.leans,
         "deviation": tastes.size[who],
         "deviation_entered": or_none(entered["deviation"][who]),
-        "most_up": _labels_or_none(votes.items, tastes.most_up[who]),
+        "most_up": _labels_or_none(votes.items, most_up),
         "most_down": _labels_or_none(votes.items, tastes.most_down[who]),
         "kendall_distance": tastes.distance[who],
         "p_deviation": or_none(of.p_taste),
         "deviates": of.deviates,
         "reason": np.array([verdict.reason for verdict in said]),
-        "notes": ["; ".join(verdict.notes) or None for verdict in said],
+        "notes": _notes(said, votes.annotators[who], _labels_or_none(votes.items, most_up)),
     }
+
+
+def _notes(said: list[Verdict], names: Labels, most_up: list[Any]) -> list[str | None]:
+    """What else holds; a judge among the items may like itself."""
+    notes = []
+    for verdict, name, item in zip(said, names, most_up, strict=True):
+        itself = verdict.word == OWN_TASTE and item is not None and str(item) == str(name)
+        more = ("puts itself further up than the others do",) if itself else ()
+        notes.append("; ".join((*verdict.notes, *more)) or None)
+    return notes
 
 
 def or_none(values: Floats) -> list[float | None]:

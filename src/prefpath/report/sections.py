@@ -132,7 +132,7 @@ and for that {voter}’s own ranking. The first column follows the slider:
 ◆ own taste, ◀ leans left, ▶ leans right{seeing}; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, voter)}
-<p class="note">{download_link("annotators", data.annotators, "annotator")}</p></section>"""
+<p class="note">{download_link("annotators", data.annotators, voter)}</p></section>"""
 
 
 def path_section(data: ReportData, charts: Mapping[str, str]) -> str:

@@ -307,11 +307,17 @@ def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: 
     if has_sides:
         row.append(_clicks(people["left"][k], people["right"][k]))
     for _, column, write in columns:
-        value = people[column][k]
+        value = _by_now(data, column, people[column][k])
         within = f'<small class="within">{text(interval(people, column, k, write))}</small>'
         shown = shown_or_unknown(write(value)) + within
         row.append(Cell(shown, value if known(value) else ""))
     return row
+
+
+def _by_now(data: ReportData, column: str, value: Any) -> Any:
+    """A taste that begins beyond the chosen point is none there."""
+    later = column == "deviation_entered" and known(value) and value > data.fitted.t
+    return None if later else value
 
 
 _MOODS = {

@@ -102,6 +102,20 @@ def find_item_pair(
     return min(found)[1] if found else None
 
 
+def find_sides_of(columns: Iterable[str], outcome: ColumnPair) -> ColumnPair | None:
+    """The columns of what was shown, where winners and losers are named beside them.
+
+    >>> names = ["Winner ID", "Loser ID", "Left Choice ID", "Right Choice ID"]
+    >>> find_sides_of(names, ColumnPair("Winner ID", "Loser ID", ("winner", "loser"))).left
+    'Left Choice ID'
+    """
+    shown = find_item_pair(columns)
+    if shown is None or find_verdicts([outcome.left]) != [outcome.left]:
+        return None
+    noun = parts_of(outcome.left)[-1:]
+    return shown if parts_of(shown.left)[-1:] == noun else None
+
+
 def find_other_pair(columns: Iterable[str]) -> ColumnPair | None:
     """The only two columns of one noun, if it measures nothing: screen_left and screen_right.
 

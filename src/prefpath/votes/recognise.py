@@ -16,6 +16,7 @@ from prefpath.votes.column_pairs import (
     find_other_pair,
     find_score,
     find_score_pair,
+    find_sides_of,
     find_verdicts,
 )
 from prefpath.votes.dialects import AS_SHOWN, DIALECTS, JUDGES, Dialect, dialect_named
@@ -25,7 +26,10 @@ from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
 Roles = Mapping[str, str]
 """The user's own column for a role: annotator, left, right, choice."""
 
-_ITEM_NAMES = ("item", "movie", "item_id", "movie_id", "movieId")
+_ITEM_NAMES = (
+    "item", "movie", "item_id", "movie_id", "movieId", "title", "film", "book", "song", "track",
+    "album", "game", "product", "restaurant", "beer", "wine",
+)  # fmt: skip
 _WHICH_COLUMNS = (
     "say which column is what: --left, --right, --choice and --annotator on the command "
     'line, left="...", right="...", choice="...", annotator="..." in Python'
@@ -119,6 +123,8 @@ def _by_noun(source: Source, dialect: Dialect, given: GivenColumns) -> Dialect:
 def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
     """Votes of no dialect: two columns of items, and one of the verdicts."""
     outcome = find_item_pair(source.columns, OUTCOME)
+    if outcome and find_sides_of(source.columns, outcome):
+        outcome = None  # the winner is named, and where it stood is known, too
     if outcome and not given.roles.keys() & {"left", "right", "choice"}:
         return _winners_and_losers(outcome)
     pair = _item_columns(source, given.roles)
