@@ -193,6 +193,24 @@ def test_spoiled_files_are_said_to_be_so(tmp_path, spoil):
         Path.load(file)
 
 
+def test_any_flipped_bit_of_flags_and_method_is_an_error_or_changes_nothing(tmp_path):
+    """A bit makes a compressed file an encrypted one, or one compressed as nobody does."""
+    path = fit_path(random_votes(1), n_times=3)
+    file = tmp_path / "it.npz"
+    path.save(file)
+    sound = file.read_bytes()
+    listed = sound.rindex(b"PK\1\2") + 8
+    for place in (*range(6, 10), *range(listed, listed + 4)):
+        for bit in range(8):
+            spoiled = bytearray(sound)
+            spoiled[place] ^= 1 << bit
+            file.write_bytes(spoiled)
+            try:
+                np.testing.assert_array_equal(Path.load(file).common, path.common)
+            except VoteError as error:
+                assert "not a saved path" in str(error)
+
+
 @pytest.mark.parametrize(
     "name",
     ["times", "common", "entered", "deviation_threshold", "position_threshold", "knot_z",

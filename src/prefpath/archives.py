@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,20 @@ from numpy.typing import NDArray
 # NumPy reads the header of an array with `ast`, whose count of its own depth Python 3.11 keeps
 # for all threads at once: two readers side by side get "AST constructor recursion depth mismatch".
 _ONE_READER = threading.Lock()
+# What NumPy and zip raise on a file that is something else, cut short or spoiled. A flipped bit
+# can say "compressed by a method nobody knows" or "encrypted": NotImplementedError, RuntimeError.
+DAMAGED = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    OverflowError,
+    RuntimeError,
+    BadZipFile,
+    struct.error,
+    zlib.error,
+)
 
 
 def read_archive(file: Path) -> dict[str, NDArray[Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.errors import FindingWarning, VoteWarning
 from prefpath.manners import Parameters
+from prefpath.settings import check_seed
 
 # The rest is imported where it is used: to name the class must not cost what a fit needs.
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Fitting(Parameters):
         for sentence in told_here_only(votes, self.position_bias):
             warnings.warn(sentence, VoteWarning, stacklevel=3)
         follow.check_switch(self.weak, "weak")
+        check_seed("random_state", self.random_state)
         balanced = follow.is_balanced(self.balance, votes)
         problem = self._problem(votes, features, balanced)
         stop = follow.StopSettings(

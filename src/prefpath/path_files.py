@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
-from prefpath.archives import read_archive
+from prefpath.archives import DAMAGED, read_archive
 from prefpath.errors import VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import PENALTIES
@@ -68,7 +66,7 @@ def read_fields(file: FilePath) -> dict[str, Any]:
             found = _fields(meta, arrays)
             _check(found)
             return found
-    except _NO_PATH as error:
+    except DAMAGED as error:
         raise VoteError(
             f"{file} is not a saved path: {error}", expected="a file that Path.save wrote"
         ) from error
@@ -138,8 +136,6 @@ _ARRAYS = (
     "attention_threshold",
     "entered_attention",
 )
-# What NumPy, zip and JSON raise on a file that is something else, cut short or spoiled.
-_NO_PATH = (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error)
 _SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations", "attention_scale")
 
 

@@ -157,6 +157,30 @@ def test_interrupts_are_obeyed_while_the_program_is_still_loading() -> None:
     assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
+# Python turns what is raised while a class is made into a RuntimeError, as when Numba is loaded.
+_WHILE_A_CLASS_IS_MADE = f"""{_AT_A_TERMINAL}
+from prefpath.cli.failures import run
+
+class Field:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGNAL)
+
+run(lambda: type("Owner", (), {{"field": Field()}}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "ends"),
+    [("SIGINT", (130, "stopped\n")), ("SIGTERM", (143, "stopped: asked to terminate\n"))],
+)
+def test_signals_in_the_making_of_a_class_are_no_errors_of_ours(
+    number: str, ends: tuple[int, str]
+) -> None:
+    started = _WHILE_A_CLASS_IS_MADE.replace("SIGNAL", number)
+    done = subprocess.run([sys.executable, "-c", started], text=True, capture_output=True)
+    assert (done.returncode, done.stderr) == ends
+
+
 def test_who_reads_only_the_beginning(votes_file: Path) -> None:
     command = f"{sys.executable} -m prefpath fit {votes_file} --cv 2 --json | head -n 1"
     done = subprocess.run(command, shell=True, text=True, capture_output=True)

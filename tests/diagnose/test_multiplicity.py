@@ -93,3 +93,11 @@ def test_simes_by_hand():
     """The least of n p_(k) / k: 0.03 of (0.03, 0.045, 0.5), and 0.05 of (0.12, 0.0675, 0.05)."""
     tests = np.array([[0.5, 0.05], [0.01, 0.04], [0.03, 0.045]])
     np.testing.assert_allclose(simes(*tests), [0.03, 0.05])
+
+
+def test_who_was_not_tested_does_not_keep_the_others_from_being_softened():
+    p = np.array([1e-6, 1e-4, 0.01, 0.02, 0.3])
+    softer, shift, scale = soften(p)
+    with_one_more, *same = soften(np.append(p, np.nan))
+    assert same == [shift, scale] and shift > 1.0
+    np.testing.assert_array_equal(with_one_more, np.append(softer, np.nan))

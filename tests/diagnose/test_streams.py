@@ -44,6 +44,20 @@ def test_many_trials_have_mean_and_variance_of_a_binomial():
     assert (wins == np.rint(wins)).all() and wins.min() >= 0 and wins.max() <= 2_000
 
 
+@pytest.mark.parametrize("trials", [2_000.0, 1e15])
+@pytest.mark.parametrize("often", [False, True])
+def test_rare_outcomes_of_many_trials_are_binomial_and_counted_at_once(trials, often):
+    state, rare = stream(5, 2), 4.0 / trials
+    p = 1.0 - rare if often else rare
+    wins = np.array([draw_binomial(state, trials, p) for _ in range(10_000)])
+    lost = trials - wins if often else wins
+    expected = 10_000 * binom.pmf(np.arange(12), trials, 1.0 - p if often else p)
+    seen = np.bincount(np.minimum(lost, 12).astype(int), minlength=13)
+    assert chisquare(seen, [*expected, 10_000 - expected.sum()]).pvalue > 1e-3
+    assert draw_binomial(state, trials, 0.0) == 0.0
+    assert draw_binomial(state, trials, 1.0) == trials
+
+
 @pytest.mark.parametrize("of", ["words", "seeds"])
 def test_first_draws_of_neighbouring_streams_are_independent(of):
     pairs = [(0, k) if of == "words" else (k, 0) for k in range(20_000)]

@@ -101,6 +101,23 @@ def test_what_is_no_path(path: str) -> None:
         read_votes(path)
 
 
+def test_what_is_there_but_no_file_says_what_it_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("gone.csv")
+    (tmp_path / "empty").mkdir()
+    for name, words in (
+        ("pipe", "a pipe or a device.*\n.*\n.*write them into a file first"),
+        ("link", "a link to gone.csv, which is not there"),
+        ("empty", "no file in this folder"),
+        ("gone.csv", "correct the path"),
+    ):
+        with pytest.raises(VoteError, match=words):
+            read_votes(tmp_path / name)
+    for path, words in (("-", "pipe"), ("s3://bucket/votes.csv", "address.*\n.*\n.*download it")):
+        with pytest.raises(VoteError, match=words):
+            read_votes(path)
+
+
 def test_a_file_name_with_brackets_and_quotes_is_no_pattern(tmp_path: Path) -> None:
     path = tmp_path / "it's [1]*.csv"
     path.write_text(HEADER + BODY)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import struct
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prefpath.archives import read_archive
+from prefpath.archives import DAMAGED, read_archive
 from prefpath.errors import VoteError
 from prefpath.writing import whole_file
 
@@ -23,21 +20,6 @@ FORMAT = 1
 """Of the files of a checkpoint; another one is not read."""
 
 _DIGEST, _FORMAT = "checksum", "format"
-# What NumPy and zip raise on a file that is something else, cut short or spoiled.
-_DAMAGED = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    BadZipFile,
-    struct.error,
-    zlib.error,
-)
 
 
 def write_arrays(file: Path, arrays: Arrays) -> None:
@@ -58,7 +40,7 @@ def read_arrays(file: Path) -> dict[str, NDArray[Any]]:
     try:
         arrays = read_archive(file)
         expected, number = arrays.pop(_DIGEST), int(arrays.pop(_FORMAT))
-    except _DAMAGED as error:
+    except (*DAMAGED, MemoryError) as error:
         raise VoteError(
             f"{file} is no checkpoint, or damaged: {error}", remedy="remove it, or make it anew"
         ) from error

@@ -123,17 +123,19 @@ def _ended(program: Callable[[], object]) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except _Terminated:
-        _say("stopped: asked to terminate")
-        return _TERMINATED
+        return _terminated()
     except Exception as error:
-        return _interrupted() if _is_interrupt(error) else _failed(error)
+        if _is_behind(KeyboardInterrupt, error):
+            return _interrupted()
+        return _terminated() if _is_behind(_Terminated, error) else _failed(error)
     return 0
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
-    """Libraries written in C turn an interrupt while they are loaded into an error of their own."""
+def _is_behind(signalled: type[BaseException], error: BaseException | None) -> bool:
+    """Whether a signal made this error: Python's own classes and libraries written in C turn one
+    that comes while they are loaded into an error of theirs."""
     while error is not None:
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, signalled):
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -142,6 +144,11 @@ def _is_interrupt(error: BaseException | None) -> bool:
 def _interrupted() -> int:
     _say("stopped")
     return _INTERRUPTED
+
+
+def _terminated() -> int:
+    _say("stopped: asked to terminate")
+    return _TERMINATED
 
 
 def _require_addresses() -> None:

@@ -24,6 +24,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _ONE = np.uint64(1)
 _NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded normal
+_ONE_BY_ONE = 1_000.0  # trials up to which each is drawn
 
 
 @njit(cache=True, nogil=True)
@@ -69,8 +70,28 @@ def draw_binomial(state: State, trials: float, p: float) -> float:
     if variance > _NORMAL_FROM:
         wins = np.rint(trials * p + math.sqrt(variance) * draw_normal(state))
         return min(max(wins, 0.0), trials)
+    if trials > _ONE_BY_ONE:
+        return _rare(state, trials, p) if p < 0.5 else trials - _rare(state, trials, 1.0 - p)
     wins = 0.0
     for _ in range(int(trials)):
         if draw_uniform(state) < p:
             wins += 1.0
     return wins
+
+
+@njit(cache=True, nogil=True)
+def _rare(state: State, trials: float, p: float) -> float:
+    """Successes in many trials of which few succeed: from one success to the next at once.
+
+    The trials until a success are geometric, so this is exact, and takes about as many steps as
+    there are successes: a weight of 1e15 is as many trials.
+    """
+    if p <= 0.0:
+        return 0.0
+    wins, tried = 0.0, 0.0
+    while True:
+        waited = math.log(1.0 - draw_uniform(state)) / math.log1p(-p)
+        tried += math.floor(waited) + 1.0
+        if tried > trials:
+            return wins
+        wins += 1.0

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from prefpath.errors import SettingError, VoteError
+from prefpath.errors import VoteError
 from prefpath.model.attention import RELATIVE_THRESHOLD, PooledFit, fit_pooled, pool_everybody
 from prefpath.model.design import (
     Design,
@@ -22,8 +22,12 @@ from prefpath.model.design import (
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.penalties import Penalty, as_penalty
 from prefpath.model.pool_index import PoolIndex, build_pool_index
+from prefpath.settings import check_number
 from prefpath.votes import Votes
 from prefpath.votes.check import check_features
+
+# Beyond, thresholds or steps are lost in the rounding of the others.
+_KAPPA = 1e-9, 1e9
 
 
 @dataclass
@@ -84,8 +88,7 @@ class Problem:
         the_penalty = as_penalty(penalty, has_features=features is not None)
         _check_choices_fit(votes, the_loss)
         _check_enough(votes)
-        if not (np.isfinite(kappa) and kappa > 0):
-            raise SettingError(f"kappa is {kappa}", expected="a number above 0")
+        kappa = check_number("kappa", kappa, *_KAPPA)
         phi = None if features is None else check_features(features, votes.n_items)
         starts = cell_starts_of(votes, merge_choices=the_loss.affine_in_choice)
         design = build_design(votes, starts, phi, use_position=position_bias or common_position)
@@ -97,7 +100,7 @@ class Problem:
             features=phi,
             position_bias=position_bias,
             common_position=common_position,
-            kappa=float(kappa),
+            kappa=kappa,
             cell_starts=starts,
             design=design,
             target=build_target(votes, starts, votes.weight),

@@ -15,6 +15,7 @@ import numpy as np
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.selection.refinement import refine_votes
+from prefpath.settings import as_number, check_seed
 from prefpath.text import counted
 from prefpath.votes import Votes
 
@@ -48,6 +49,7 @@ def make_folds(
     pieces = _pieces(votes)
     units = {"votes": int(pieces.sum()), "items": votes.n_items, "annotators": votes.n_annotators}
     _check_number(n_folds, units[over], over)
+    check_seed("random_state", random_state)
     seed = int(np.random.SeedSequence(random_state).generate_state(1, np.uint64)[0])
     refined = refine_votes(votes)
     if over == "votes":
@@ -79,6 +81,8 @@ def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -
 
 
 def _check_number(n_folds: int, units: int, over: Over) -> None:
+    if not as_number(n_folds).is_integer():
+        raise SettingError(f"the number of folds is {n_folds!r}", expected="a whole number")
     if not 2 <= n_folds <= units:
         raise VoteError(
             f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",

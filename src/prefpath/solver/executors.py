@@ -14,6 +14,7 @@ import numpy as np
 
 from prefpath.errors import SettingError
 from prefpath.model.design import Ints
+from prefpath.settings import as_number
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -109,8 +110,10 @@ def check_threads(n_threads: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else (os.cpu_count() or 1)
         )
-    if n_threads < 1:
-        raise SettingError(f"n_threads is {n_threads}", expected="at least 1, or None for all")
+    number = as_number(n_threads)
+    if not (number >= 1 and number.is_integer()):
+        expected = "a whole number of at least 1, or None for all"
+        raise SettingError(f"n_threads is {n_threads!r}", expected=expected)
     return int(n_threads)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError, VoteWarning
 from prefpath.model.design import Floats
+from prefpath.settings import as_number, check_whole
 
 TimeRatio = float | Literal["auto"]
 
@@ -20,6 +21,10 @@ _EXTENSION = 2.0
 # Where a path ends in any case: crowds whose held-out error falls for ever (everybody's own way
 # is the best guess) get there, and coefficients a factor of 10,000 after the first are free.
 LAST_RATIO = 10_000.0
+# Beyond these a path would not end: every knot holds everybody's scores, and steps are as many as
+# time is long.
+_MOST_TIMES = 100_000
+_LARGEST_RATIO = 1e9
 
 
 @dataclass(frozen=True)
@@ -90,10 +95,13 @@ def make_grid(times: ArrayLike | None, n_times: int, t_ratio: TimeRatio) -> Grid
         if not rising or not np.isfinite(given).all() or given[0] <= 0:
             raise SettingError("times cannot be used", expected="finite rising numbers above 0")
         return Grid(given, len(given), float(given[-1] / given[0]))
-    if n_times < 2:
-        raise SettingError(f"n_times is {n_times}", expected="at least 2")
-    if t_ratio == "auto":
-        return Grid(None, int(n_times), "auto")
-    if isinstance(t_ratio, str) or not (np.isfinite(t_ratio) and t_ratio > 1):
-        raise SettingError(f"t_ratio is {t_ratio!r}", expected='a number above 1, or "auto"')
-    return Grid(None, int(n_times), float(t_ratio))
+    n_times = check_whole("n_times", n_times, 2, _MOST_TIMES)
+    if isinstance(t_ratio, str) and t_ratio == "auto":
+        return Grid(None, n_times, "auto")
+    ratio = as_number(t_ratio)
+    if not 1 < ratio <= _LARGEST_RATIO:
+        raise SettingError(
+            f"t_ratio is {t_ratio!r}",
+            expected=f'a number above 1 and at most {_LARGEST_RATIO:g}, or "auto"',
+        )
+    return Grid(None, n_times, ratio)

@@ -119,7 +119,11 @@ def take_census(database: Database, relation: Relation, settled: Settled, rules:
     """
     census = _count_verdicts(database, settled, rules)
     if census.n_rows == 0:
-        raise VoteError("there are no votes", expected="at least one vote")
+        raise VoteError(
+            "there are no votes",
+            expected="at least one vote",
+            remedy="look whether the file was written to its end: it has names of columns only",
+        )
     if rules.unknown == "error":
         _check_unknown(database, relation, census.unknown, settled)
         _check_missing(database, relation)

@@ -114,7 +114,11 @@ def _shape(file: Path, database: Database) -> CsvShape:
     skipped = 1 if said or lines[0].strip('\r\n\ufeff" ') == "sep=" else 0
     line = lines[skipped] if len(lines) > skipped else ""
     if not line.strip():
-        raise VoteError(f"{file} is empty", expected="a line of column names, and votes below it")
+        raise VoteError(
+            f"{file} is empty",
+            expected="a line of column names, and votes below it",
+            remedy="look whether it was written to its end, and is the file you mean",
+        )
     delimiter = said[1] if said else "\t" if skipped else max(_DELIMITERS, key=line.count)
     try:
         names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))

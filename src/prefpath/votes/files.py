@@ -51,17 +51,36 @@ def find_files(path: str | Path) -> list[Path]:
     VoteError
         There are none.
     """
-    expected = "the path of a file, of a folder, or a pattern such as votes/*.csv"
     try:
         found = _matching_files(str(path)) if str(path) else []
+        if found:
+            return found
+        problem, remedy = _why_nothing(str(path))
     except (OSError, ValueError) as error:  # a name too long, a NUL character, a broken disk
-        raise VoteError(shortened(error, 300), expected=expected) from error
-    if not found:
-        raise VoteError(
-            f"there is no file of votes at {path}",
-            expected=f"{expected}; names end in {', '.join(_FORMATS)}, or these with .gz or .zst",
+        problem, remedy = shortened(error, 300), "give the path of a file that can be opened"
+    raise VoteError(
+        problem,
+        expected="the path of a file, of a folder, or a pattern such as votes/*.csv; names end in "
+        f"{', '.join(_FORMATS)}, or these with .gz or .zst",
+        remedy=remedy,
+    )
+
+
+def _why_nothing(path: str) -> tuple[str, str]:
+    """What is at a path where no votes are, and what to do about it."""
+    there, nothing = Path(path), f"there is no file of votes at {path}"
+    if "://" in path:
+        return f"{nothing}: it is an address, and only files are read", "download it first"
+    if path == "-" or (there.exists() and not there.is_dir()):
+        return (
+            f"{nothing}: it is a pipe or a device, and votes are read more than once",
+            "write them into a file first, for example: zcat votes.gz > votes.csv",
         )
-    return found
+    if there.is_symlink():
+        return f"{nothing}: it is a link to {there.readlink()}, which is not there", "mend the link"
+    if there.is_dir():
+        return f"{nothing}: no file in this folder is named like one", "rename the parts"
+    return nothing, f"correct the path; it is looked for in {Path.cwd()}"
 
 
 def _matching_files(path: str) -> list[Path]:

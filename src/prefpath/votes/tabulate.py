@@ -220,4 +220,5 @@ def _nothing_left(counts: Mapping[str, int]) -> VoteError:
     return VoteError(
         f"no votes are left: {found or 'no row has an annotator, two items and a verdict'}",
         expected="at least one vote between two different items",
+        remedy="look at some rows: which columns hold the two items and the verdict?",
     )
