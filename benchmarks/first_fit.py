@@ -4,6 +4,8 @@
     python benchmarks/first_fit.py --large     # of a problem that is too large for plain NumPy
     python benchmarks/first_fit.py --command   # of `prefpath fit` on a file: intervals and verdicts
     python benchmarks/first_fit.py --kernels   # which compiled functions took how long
+    python benchmarks/first_fit.py --files     # of `prefpath fit` on three real crowds
+    python benchmarks/first_fit.py --files llmfao_crowd --report --kernels
 
 Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine. Small
 problems compile nothing (docs/solvers.md).
@@ -19,7 +21,10 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("PREFPATH_DATA", HERE.parent / "shared" / "data"))
 LIMITS = {"import": 0.8, "cold": 12.0}
+FILES = ("llmfao_crowd", "worldcollege", "llm_position_bias")
+FILE_LIMIT = 25.0
 
 IMPORT = """
 import time
@@ -58,6 +63,16 @@ print()
 print(time.process_time() - start)
 """
 
+FILE = """
+import sys, time
+start = time.process_time()
+from prefpath.cli import app
+try: app(sys.argv[1:])
+except SystemExit as end: assert not end.code, end.code
+print()
+print(time.process_time() - start)
+"""
+
 KERNELS = """
 from numba.core import event
 class Listener(event.Listener):
@@ -81,12 +96,37 @@ print(f"{sum(listener.spent.values()):7.2f} in {len(listener.spent)} compiled fu
 """
 
 
-def run(code: str, cache: str) -> str:
+def run(code: str, cache: str, *arguments: str) -> str:
     """What a new process prints."""
     environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "NUMBA_CACHE_DIR": cache}
     return subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
+
+
+def with_kernels(code: str) -> str:
+    """The same, with what each compiled function took at the end."""
+    began = "start = time.process_time()\n"
+    return code.replace(began, began[:-1] + KERNELS) + TELL
+
+
+def fit_file(name: str, *, report: bool, kernels: bool) -> bool:
+    """Print what the first and the second `prefpath fit` of a file cost; was the first cheap?"""
+    with tempfile.TemporaryDirectory() as cache:
+        arguments = ["fit", str(DATA / f"{name}.csv")]
+        arguments += ["--report", str(Path(cache) / "report.html")] if report else []
+        if kernels:
+            lines = run(with_kernels(FILE), cache, *arguments).splitlines()
+            print("\n".join([name, *lines[-41:]]))
+            return True
+        cold, warm = (float(run(FILE, cache, *arguments).split()[-1]) for _ in range(2))
+    verdict = "pass" if cold <= FILE_LIMIT else "FAIL"
+    print(f"{name:18} cold {cold:6.2f} (at most {FILE_LIMIT:g}: {verdict}) warm {warm:6.2f} CPU s")
+    return cold <= FILE_LIMIT
 
 
 def main() -> None:
@@ -94,7 +134,13 @@ def main() -> None:
     parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--command", action="store_true")
+    parser.add_argument("--files", nargs="*", choices=FILES)
+    parser.add_argument("--report", action="store_true")
     asked = parser.parse_args()
+    if asked.files is not None:
+        names = asked.files or FILES
+        met = [fit_file(name, report=asked.report, kernels=asked.kernels) for name in names]
+        sys.exit(0 if all(met) else 1)
     fit = FIT.replace("SIZE", SIZES["large" if asked.large else "small"])
     if asked.command:
         fit = COMMAND
@@ -102,10 +148,7 @@ def main() -> None:
         run(IMPORT, cache)
         found = {"import": float(run(IMPORT, cache))}
         if asked.kernels:
-            start = fit.replace(
-                "start = time.process_time()\n", "start = time.process_time()" + KERNELS
-            )
-            print(run(start + TELL, cache))
+            print(run(with_kernels(fit), cache))
             return
         found["cold"], found["warm"] = (float(run(fit, cache).split()[-1]) for _ in range(2))
     met = True

@@ -16,8 +16,8 @@ from prefpath.errors import MachineError
 # for each other, and a cross-validated ridge takes six times the processor time.
 _BLAS_THREADS_FROM = 1_000
 
-# Up to so many rows a loop is over before it would have been compiled, or even loaded.
-FEW_ROWS = 4_000
+# Up to so many rows NumPy is done before a loop would have been compiled, or even loaded.
+FEW_ROWS = 20_000
 
 _NO_MEMORY, _NO_OUTPUT = 71, 74  # exit codes of sysexits.h: EX_OSERR, EX_IOERR
 _MEMORY_REMEDY = (
@@ -37,12 +37,12 @@ _LACKS = {
 }
 
 
-def for_rows(n_rows: int, kernel: Any) -> Any:
-    """A compiled function; for few rows the same as it is written, which gives the same numbers.
+def for_rows(n_rows: int, compiled: Any, in_numpy: Any) -> Any:
+    """A compiled function; for few rows one in NumPy, which gives the same numbers.
 
     The number of rows alone decides, so that results do not depend on what has been compiled.
     """
-    return getattr(kernel, "py_func", kernel) if n_rows <= FEW_ROWS else kernel
+    return in_numpy if n_rows <= FEW_ROWS else compiled
 
 
 def lacking(error: BaseException, doing: str = "") -> MachineError | None:

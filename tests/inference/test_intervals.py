@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from prefpath import PreferenceModel, SettingError, VoteError, Votes, simulate_crowd
-from prefpath.inference import common_scores
+from prefpath.inference import common_scores, leverage
 from prefpath.inference.bootstrap import bootstrap_coefficients
 from prefpath.inference.evidence import gather_evidence
 from prefpath.inference.sandwich import cluster_covariance
@@ -223,3 +223,12 @@ def test_one_annotator_gets_the_intervals_of_their_votes():
     columns = fitted(simulate_crowd(400, 1, 4, deviants=0, clickers=0, seed=0).votes)
     table = columns.ranking_columns()
     assert all(low is not None for low in table["score_low"])
+
+
+@pytest.mark.parametrize("common_position", [False, True])
+def test_leverage_is_removed_from_few_votes_as_kernels_do(monkeypatch, common_position):
+    votes = simulate_crowd(1500, 25, 6, clickers=2, seed=5).votes
+    evidence = evidence_at(fitted(votes, common_position=common_position))
+    few = cluster_covariance(evidence)
+    monkeypatch.setattr(leverage, "_FEW_ANNOTATORS", 0)
+    np.testing.assert_allclose(few.covariance, cluster_covariance(evidence).covariance, rtol=1e-9)

@@ -121,7 +121,7 @@ def test_few_rows_are_numbered_as_many(monkeypatch):
     votes = simulate_crowd(700, 30, 9, ties=0.2, seed=2).votes
     few = refinement.refine_votes(votes), Problem.build(votes).design
     monkeypatch.setattr(refinement, "FEW_ROWS", 0)
-    monkeypatch.setattr(design, "for_rows", lambda _, kernel: kernel)
+    monkeypatch.setattr(design, "for_rows", lambda _, compiled, in_numpy: compiled)
     many = refinement.refine_votes(votes), Problem.build(votes).design
     np.testing.assert_array_equal(few[0].vote_keys(5), many[0].vote_keys(5))
     for found, expected in zip(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from prefpath.baselines.base import Baseline, Fit, Grid, as_grid
 from prefpath.baselines.training import Training
+from prefpath.compiling import kernel
 from prefpath.votes.encode import CodeArray, FloatArray, IntArray
 
 POINTS_PER_LOGIT = 400.0 / np.log(10.0)
@@ -77,7 +77,7 @@ def _games(training: Training) -> tuple[IntArray, FloatArray]:
     return rows, weight[rows] / n_games[rows]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def play(
     left: CodeArray, right: CodeArray, result: FloatArray, step: FloatArray, n_items: int
 ) -> FloatArray:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.lean import one_likelihood, one_slope_and_information
 from prefpath.diagnose.pvalues import over_shards
@@ -125,7 +125,7 @@ def measure_attention(
     return Attention(estimate, low, high, p, first_step, lean, own_lean)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _attention_shard(
     who: Ints, design: Design, cells: _Cells, variance: Floats, asked: _Asked, out: Floats
 ) -> None:
@@ -133,7 +133,8 @@ def _attention_shard(
     for u in who:
         most = max(most, design.cells[u + 1] - design.cells[u])
         seen = max(seen, design.seen[u + 1] - design.seen[u])
-    step, p, moved = np.zeros(most), np.zeros(most), np.zeros(seen)
+    # Of trials a copy: read-only ones would be another type of `two_sided_p`.
+    step, p, trials, moved = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(seen)
     for u in who:
         a, b = design.cells[u], design.cells[u + 1]
         own = _Cells(
@@ -149,14 +150,15 @@ def _attention_shard(
             continue
         errors = variance[design.seen[u] : design.seen[u + 1]]
         with_lean = asked.own_lean[u]
-        row, n = out[u], b - a
-        lean = asked.common_lean
+        row, n, lean = out[u], b - a, asked.common_lean
         if with_lean:
             lean = _best_lean(own, 1.0, lean, asked.probit)
         observed, information, extra = _score_of_slope(
             own, lean, with_lean, asked.probit, errors, (step[:n], p[:n], moved[: len(errors)])
         )
-        row[_P] = two_sided_p(step[:n], own.trials, p[:n], extra, observed)
+        for c in range(n):
+            trials[c] = own.trials[c]
+        row[_P] = two_sided_p(step[:n], trials[:n], p[:n], extra, observed)
         row[_FIRST_STEP] = 1.0 + observed / information if information > 0.0 else np.nan
         row[_LEAN] = lean
         if asked.interval:
@@ -164,7 +166,7 @@ def _attention_shard(
             _estimate(own, typical, with_lean, asked, wider, row)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _typical_difference(own: _Cells) -> float:
     """Root mean square of the differences seen."""
     squares, votes = 0.0, 0.0
@@ -174,7 +176,7 @@ def _typical_difference(own: _Cells) -> float:
     return math.sqrt(squares / votes) if votes > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def one_probability(margin: float, probit: bool) -> tuple[float, float]:
     """Probability of left and its derivative."""
     if probit:
@@ -184,7 +186,7 @@ def one_probability(margin: float, probit: bool) -> tuple[float, float]:
     return p, p * (1.0 - p)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _score_of_slope(
     own: _Cells,
     lean: float,
@@ -224,7 +226,7 @@ def _score_of_slope(
     return observed, information, extra if extra > 1e-3 * information else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _derivatives(
     own: _Cells, slope: float, lean: float, typical: float, probit: bool
 ) -> tuple[float, float, float, float, float]:
@@ -249,7 +251,7 @@ def _derivatives(
     return in_slope, in_lean, slope_slope, slope_lean, lean_lean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _likelihood_and_gradient(
     own: _Cells, slope: float, lean: float, typical: float, probit: bool
 ) -> tuple[float, float]:
@@ -274,7 +276,7 @@ def _likelihood_and_gradient(
     return total, gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _best_lean(own: _Cells, slope: float, lean: float, probit: bool) -> float:
     """The lean that fits best beside a slope: Fisher scoring with bounded steps."""
     for _ in range(_MOST_STEPS):
@@ -286,7 +288,7 @@ def _best_lean(own: _Cells, slope: float, lean: float, probit: bool) -> float:
     return lean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _best_fit(
     own: _Cells, lean: float, with_lean: bool, typical: float, probit: bool
 ) -> tuple[float, float, float]:
@@ -307,7 +309,7 @@ def _best_fit(
     return slope, lean, information
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _interval_end(
     own: _Cells,
     start: tuple[float, float],
@@ -332,7 +334,7 @@ def _interval_end(
     return slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _estimate(
     own: _Cells, typical: float, with_lean: bool, asked: _Asked, wider: float, row: Floats
 ) -> None:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.attention import Attention, one_probability
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.canonical import DrawOrder
@@ -149,7 +149,7 @@ def _spread_of_coefficients(features: Floats | None) -> float:
     return float(1.0 / np.sqrt(max(float(np.mean(np.sum(centred**2, axis=1))), 1e-300)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _beyond_shard(
     who: Ints,
     design: Design,
@@ -193,7 +193,7 @@ def _beyond_shard(
             out[u, 1 if own_ranking else 0] = share
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _fit_margins(u: int, design: Design, votes: _Votes, fit: _Fit, work: _Work) -> None:
     """Margins with slope and lean alone, and the weights of residuals there."""
     for c in range(design.cells[u], design.cells[u + 1]):
@@ -202,7 +202,7 @@ def _fit_margins(u: int, design: Design, votes: _Votes, fit: _Fit, work: _Work) 
         work.weight[at] = votes.trials[c] * one_probability(work.margin[at], fit.probit)[1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _draw_scores(
     u: int,
     design: Design,
@@ -234,7 +234,7 @@ def _draw_scores(
                 work.own[j] = size * draw_normal(state)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _draw_residuals(
     u: int,
     design: Design,
@@ -262,7 +262,7 @@ def _draw_residuals(
         work.residual[c - first] = wins - votes.trials[c] * expected
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _size_beyond(u: int, design: Design, fit: _Fit, work: _Work) -> float:
     """Squared norm of the score in a deviation beside slope and lean (one step of each)."""
     start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
@@ -275,7 +275,10 @@ def _size_beyond(u: int, design: Design, fit: _Fit, work: _Work) -> float:
         work.score[design.left_at[c]] += rest
         work.score[design.right_at[c]] -= rest
     if design.features.shape[0] == 0:
-        return float(np.sum(work.score[:k] ** 2))
+        size = 0.0
+        for j in range(k):
+            size += work.score[j] * work.score[j]
+        return size
     size = 0.0
     for d in range(design.features.shape[1]):
         entry = 0.0
@@ -285,7 +288,7 @@ def _size_beyond(u: int, design: Design, fit: _Fit, work: _Work) -> float:
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _step_of_slope_and_lean(u: int, design: Design, fit: _Fit, work: _Work) -> tuple[float, float]:
     """One Newton step of lean (if it was fitted) and slope on the residuals."""
     a, b, aa, ab, bb = 0.0, 0.0, 0.0, 0.0, 0.0

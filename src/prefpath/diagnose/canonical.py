@@ -7,13 +7,15 @@ by Weisfeiler and Lehman). Sums of words do not depend on the order they are add
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from prefpath.compiling import kernel
 from prefpath.diagnose.streams import GOLDEN, mixed
+from prefpath.machine import for_rows
 from prefpath.model.design import Codes, Design, Floats, Ints
 
 Words = NDArray[np.uint64]
@@ -54,25 +56,52 @@ def draw_order(
     compared = _Compared(left, right, trials, wins)
     word = np.zeros(int(max(left.max(), right.max())) + 1, dtype=np.uint64)
     for _ in range(_ROUNDS + 1):
-        word = _described_by_opponents(compared, word)
+        word = for_rows(len(left), _described_by_opponents, _few_described)(compared, word)
     n_annotators = len(design.cells) - 1
     order = DrawOrder(
         np.arange(len(left)),
         np.zeros(len(left), dtype=np.int8),
         np.zeros(n_annotators, dtype=np.uint64),
     )
-    _order_cells(design, compared, word, order)
+    for_rows(len(left), _order_cells, _order_few_cells)(design, compared, word, order)
     return order
 
 
-@njit(cache=True, nogil=True)
-def _meeting(mine: np.uint64, other: np.uint64, wins: float, trials: float) -> np.uint64:
+# Numbers or arrays: compiled as part of what calls it, and plain NumPy where there are few votes.
+@register_jitable
+def _meeting(mine: Any, other: Any, wins: Any, trials: Any) -> Any:
     """A word for one comparison as seen from one of its items."""
     counts = mixed(np.uint64(wins) * GOLDEN + np.uint64(trials))
     return mixed(mixed(mine + GOLDEN) ^ (mixed(other) + counts))
 
 
-@njit(cache=True, nogil=True)
+def _few_described(compared: _Compared, word: Words) -> Words:
+    """`_described_by_opponents` in NumPy."""
+    described, (i, j, n, won) = word.copy(), compared
+    with np.errstate(over="ignore"):
+        np.add.at(described, i, _meeting(word[i], word[j], won, n))
+        np.add.at(described, j, _meeting(word[j], word[i], n - won, n))
+    return described
+
+
+def _order_few_cells(design: Design, compared: _Compared, word: Words, order: DrawOrder) -> None:
+    """`_order_cells` in NumPy."""
+    i, j, n, won = compared
+    owner = np.repeat(np.arange(len(order.word)), np.diff(design.cells))
+    both = design.position * (2.0 * won - n)
+    to_the_left = np.bincount(owner, weights=both, minlength=len(order.word))[owner]
+    turned = word[j] > word[i]
+    order.turned[:] = turned
+    first, second = np.where(turned, j, i), np.where(turned, i, j)
+    side = (design.position != 0) & (to_the_left != 0.0) & (turned == (to_the_left > 0.0))
+    with np.errstate(over="ignore"):
+        meeting = _meeting(word[first], word[second], np.where(turned, n - won, won), n)
+        key = mixed(meeting + side.astype(np.uint64))
+        np.add.at(order.word, owner, key)
+    order.cell[:] = np.lexsort((key, owner))
+
+
+@kernel()
 def _described_by_opponents(compared: _Compared, word: Words) -> Words:
     described = word.copy()
     for c in range(len(compared.left)):
@@ -83,7 +112,7 @@ def _described_by_opponents(compared: _Compared, word: Words) -> Words:
     return described
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _order_cells(design: Design, compared: _Compared, word: Words, order: DrawOrder) -> None:
     for u in range(len(design.cells) - 1):
         first, last = design.cells[u], design.cells[u + 1]
@@ -105,4 +134,6 @@ def _order_cells(design: Design, compared: _Compared, word: Words, order: DrawOr
             side = design.position[c] != 0 and to_the_left != 0.0 and turned == (to_the_left > 0.0)
             key[c - first] = mixed(meeting + (_ONE if side else np.uint64(0)))
             order.word[u] += key[c - first]
-        order.cell[first:last] = first + np.argsort(key, kind="mergesort")
+        place = np.argsort(key, kind="mergesort")
+        for k in range(last - first):  # a slice would be compiled for a second
+            order.cell[first + k] = first + place[k]

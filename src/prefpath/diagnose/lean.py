@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.ballots import Ballots
 from prefpath.model.design import Design, Floats, Ints
 from prefpath.solver.executors import make_executor, split_annotators
@@ -73,7 +73,7 @@ def estimate_leans(
     return Leans(out[:, 0], out[:, 1], out[:, 2])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
     """Of left and of right, neither of them rounded to 0 beside the other."""
     if probit:
@@ -84,7 +84,7 @@ def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
     return (likely, e * likely) if margin >= 0.0 else (e * likely, likely)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def one_slope_and_information(
     margin: float, wins: float, losses: float, probit: bool
 ) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def one_slope_and_information(
     return slope, (wins + losses) * density * density / (p * q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _slope_and_information(
     u: int, lean: float, design: Design, ballots: Counts, probit: bool
 ) -> tuple[float, float]:
@@ -116,7 +116,7 @@ def _slope_and_information(
     return slope, information
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> float:
     p, q = _probabilities(margin, probit)
     # Whoever always or never won asks for one logarithm only: that is nearly every comparison.
@@ -124,7 +124,7 @@ def one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> f
     return total + losses * math.log(max(q, _TINY)) if losses > 0.0 else total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _log_likelihood(u: int, lean: float, design: Design, ballots: Counts, probit: bool) -> float:
     total = one_likelihood(lean, _HALF_CLICK, _HALF_CLICK, probit)
     for c in range(design.cells[u], design.cells[u + 1]):
@@ -136,7 +136,7 @@ def _log_likelihood(u: int, lean: float, design: Design, ballots: Counts, probit
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _best_lean(u: int, design: Design, ballots: Counts, probit: bool) -> float:
     """Fisher scoring, kept between the two sides on which the slope has changed sign."""
     low, high, lean = -_FARTHEST, _FARTHEST, 0.0
@@ -156,7 +156,7 @@ def _best_lean(u: int, design: Design, ballots: Counts, probit: bool) -> float:
     return lean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _interval_end(
     u: int, best: float, side: float, design: Design, ballots: Counts, probit: bool
 ) -> float:
@@ -179,7 +179,7 @@ def _interval_end(
     return end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _lean_shard(
     who: Ints, design: Design, ballots: Counts, probit: bool, interval: bool, out: Floats
 ) -> None:

@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.tails import two_sided_p, upper_normal
 from prefpath.model.design import Design, Floats, Ints
 
@@ -35,7 +35,7 @@ class Residuals(NamedTuple):
     left: Floats
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tuple[int, float]:
     """Fill u's residuals where sides matter; how many there are, and their sum less its mean."""
     filled, observed = 0, 0.0
@@ -46,23 +46,20 @@ def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tupl
         lost = model.trials[c] - won
         if won > 0.0:
             left = 0.5 if p == swapped else p / (p + swapped)
-            _note(out, filled, 0.5 * (1.0 - p + 1.0 - swapped), won, left)
+            out.size[filled] = 0.5 * (1.0 - p + 1.0 - swapped)
+            out.votes[filled], out.left[filled] = won, left
             observed += won * 2.0 * (1.0 - left) * out.size[filled]
             filled += 1
         if lost > 0.0:
             left = 0.5 if p == swapped else (1.0 - swapped) / (1.0 - swapped + 1.0 - p)
-            _note(out, filled, 0.5 * (p + swapped), lost, left)
+            out.size[filled] = 0.5 * (p + swapped)
+            out.votes[filled], out.left[filled] = lost, left
             observed -= lost * 2.0 * left * out.size[filled]
             filled += 1
     return filled, observed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _note(out: Residuals, k: int, size: float, votes: float, left: float) -> None:
-    out.size[k], out.votes[k], out.left[k] = size, votes, left
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None:
     """P-value of each annotator's sum of residuals.
 
@@ -87,5 +84,7 @@ def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None
         if squares * squares >= _SHARED_BY * fourths and beyond <= _MIDDLE * math.sqrt(squares):
             out[u] = min(1.0, 2.0 * upper_normal(beyond / math.sqrt(squares)))
         else:
-            step, votes, left = 2.0 * terms.size[:n], terms.votes[:n], terms.left[:n]
+            for k in range(n):
+                terms.size[k] *= 2.0
+            step, votes, left = terms.size[:n], terms.votes[:n], terms.left[:n]
             out[u] = two_sided_p(step, votes, left, 0.0, observed)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from numba import njit
-
+from prefpath.compiling import kernel
 from prefpath.model.design import Design, Floats, Ints
 
 
@@ -24,7 +23,7 @@ class NullModel(NamedTuple):
     score_error: Floats
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def log_chance_shard(who: Ints, design: Design, null: NullModel, out: Floats) -> None:
     """Log-probability of exactly the votes of each annotator."""
     for u in who:

@@ -11,10 +11,13 @@ takes several times as long as the two lines below.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
+
+from prefpath.compiling import inner_kernel
 
 State = NDArray[np.uint64]
 
@@ -27,22 +30,22 @@ _NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded no
 _ONE_BY_ONE = 1_000.0  # trials up to which each is drawn
 
 
-@njit(cache=True, nogil=True)
-def mixed(word: np.uint64) -> np.uint64:
-    """64 random bits of a place in the stream."""
+@register_jitable
+def mixed(word: Any) -> Any:
+    """64 random bits of a place in the stream; of an array of them in NumPy."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
     return word ^ (word >> _S31)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def next_word(state: State) -> np.uint64:
     """64 random bits (splitmix64)."""
     state[0] += GOLDEN
     return mixed(state[0])
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def start_stream(state: State, seed: np.uint64, word: np.uint64) -> None:
     """The stream of a word: the two numbers mixed, so that streams lie far apart."""
     state[0] = seed
@@ -50,20 +53,20 @@ def start_stream(state: State, seed: np.uint64, word: np.uint64) -> None:
     state[0] = next_word(state)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def draw_uniform(state: State) -> float:
     """Uniform on [0, 1)."""
     return float(next_word(state) >> _S11) * 1.1102230246251565e-16
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def draw_normal(state: State) -> float:
     """Standard normal (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - draw_uniform(state)))
     return radius * math.cos(2.0 * math.pi * draw_uniform(state))
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def draw_binomial(state: State, trials: float, p: float) -> float:
     """Wins in some trials."""
     variance = trials * p * (1.0 - p)

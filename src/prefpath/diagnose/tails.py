@@ -10,31 +10,35 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel
 from prefpath.model.design import Floats
+from prefpath.model.loops import negate
 
 EXACT_UP_TO = 10  # votes whose 2^10 outcomes are added up
+_MOST_OUTCOMES = 2**EXACT_UP_TO
 _MOST_STEPS = 40
 _MIDDLE = 1.0  # in standard deviations: within, the two-sided p-value is as good as normal
 _ROUNDING = 1e-9
 _FARTHEST = 700.0  # exp overflows beyond
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def upper_normal(z: float) -> float:
     """Probability that a standard normal exceeds z."""
     return 0.5 * math.erfc(z * 0.7071067811865476)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed: float) -> float:
     """P-value of `observed` for `sum step (wins - trials p)` plus a normal of variance `extra`.
 
     The probability that the sum is as far from its mean, on either side. `wins` are binomial.
     """
-    beyond = abs(observed)
-    if extra == 0.0 and trials.sum() <= EXACT_UP_TO:
+    beyond, n_votes = abs(observed), 0.0
+    for n in trials:
+        n_votes += n
+    if extra == 0.0 and n_votes <= EXACT_UP_TO:
         return _by_outcomes(step, trials, p, beyond)
     variance, smallest = extra, np.inf
     for c in range(len(p)):
@@ -49,26 +53,32 @@ def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed:
         return 2.0 * upper_normal(beyond / math.sqrt(variance))
     span = smallest if extra == 0.0 else 0.0
     above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
-    return min(1.0, above + _tail_by_saddlepoint(-step, trials, p, extra, beyond, span))
+    negate(step, step)
+    below = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
+    negate(step, step)
+    return min(1.0, above + below)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> float:
     """Every outcome of a few votes, one vote after another."""
-    total, chance = np.zeros(1), np.ones(1)
+    total, chance = np.empty(_MOST_OUTCOMES), np.empty(_MOST_OUTCOMES)
+    total[0], chance[0], n = 0.0, 1.0, 1
     for c in range(len(p)):
         for _ in range(int(trials[c])):
             won, lost = step[c] * (1.0 - p[c]), -step[c] * p[c]
-            total = np.concatenate((total + won, total + lost))
-            chance = np.concatenate((chance * p[c], chance * (1.0 - p[c])))
+            for k in range(n):
+                total[n + k], chance[n + k] = total[k] + lost, chance[k] * (1.0 - p[c])
+                total[k], chance[k] = total[k] + won, chance[k] * p[c]
+            n *= 2
     tail = 0.0
-    for k in range(len(total)):
+    for k in range(n):
         if abs(total[k]) >= beyond - _ROUNDING * (1.0 + beyond):
             tail += chance[k]
     return min(tail, 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _tail_by_saddlepoint(
     step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, span: float
 ) -> float:
@@ -91,7 +101,7 @@ def _tail_by_saddlepoint(
     return max(min(tail, 1.0), floor)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float]:
     """The largest value the sum can take, and the log of its probability."""
     farthest, log_chance = 0.0, 0.0
@@ -104,7 +114,7 @@ def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float
     return farthest, log_chance
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _tilt_to(
     step: Floats, trials: Floats, p: Floats, extra: float, beyond: float
 ) -> tuple[float, float]:

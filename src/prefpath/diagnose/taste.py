@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.canonical import DrawOrder
 from prefpath.diagnose.null_model import NullModel
 from prefpath.diagnose.streams import (
@@ -19,6 +19,7 @@ from prefpath.diagnose.streams import (
     start_stream,
 )
 from prefpath.model.design import Design, Floats, Ints, Places
+from prefpath.model.loops import mean, negate, sort
 
 
 class Sequential(NamedTuple):
@@ -66,7 +67,7 @@ _SOON = 0.2  # p-value from which half of `enough` will do
 _CLEAR_BY = 15.0  # standard deviations from the mean of the draws
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _expect(u: int, design: Design, null: NullModel, work: _Workspace) -> tuple[float, float]:
     """Fill in what the null model expects of u.
 
@@ -89,11 +90,11 @@ def _expect(u: int, design: Design, null: NullModel, work: _Workspace) -> tuple[
     return left_wins, information
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _score_of_votes(u: int, design: Design, null: NullModel, work: _Workspace) -> float:
     """The score of the wins that happened; returns the left wins where sides matter."""
     k = design.seen[u + 1] - design.seen[u]
-    work.score[:k] = -work.expected[:k]
+    negate(work.expected[:k], work.score)
     left_wins = 0.0
     for c in range(design.cells[u], design.cells[u + 1]):
         work.score[design.left_at[c]] += null.wins[c]
@@ -102,7 +103,7 @@ def _score_of_votes(u: int, design: Design, null: NullModel, work: _Workspace) -
     return left_wins
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _put_in_order(
     u: int, design: Design, null: NullModel, order: DrawOrder, work: _Workspace
 ) -> tuple[int, float]:
@@ -132,7 +133,7 @@ def _put_in_order(
     return n_single, base
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _draw_single_votes(
     first_at: Places,
     second_at: Places,
@@ -166,7 +167,7 @@ def _draw_single_votes(
     return left_wins
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _draw_repeated_votes(
     first: int, last: int, work: _Workspace, state: State, score: Floats
 ) -> float:
@@ -180,7 +181,7 @@ def _draw_repeated_votes(
     return left_wins
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _draw_shift(u: int, design: Design, null: NullModel, state: State, work: _Workspace) -> None:
     """An error for the common score of each item seen, in the order in which cells are drawn."""
     start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
@@ -192,7 +193,7 @@ def _draw_shift(u: int, design: Design, null: NullModel, state: State, work: _Wo
                 work.shift[j] = error * draw_normal(state)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _apply_shift(u: int, design: Design, null: NullModel, work: _Workspace) -> float:
     """Add what errors of the common scores do to the score; returns it for the left wins."""
     left_wins = 0.0
@@ -205,7 +206,7 @@ def _apply_shift(u: int, design: Design, null: NullModel, work: _Workspace) -> f
     return left_wins
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _squared_norm(score: Floats, lean_score: Floats, lean: float) -> float:
     """Squared norm of what is left of the score beside a lean; added up in any order."""
     size = 0.0
@@ -215,7 +216,7 @@ def _squared_norm(score: Floats, lean_score: Floats, lean: float) -> float:
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _size(
     u: int, design: Design, work: _Workspace, position_score: float, information: float
 ) -> float:
@@ -234,7 +235,7 @@ def _size(
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _error_matters(u: int, design: Design, null: NullModel, information: Floats) -> bool:
     """Whether errors of the common scores add more than a hundredth to u's deviation score."""
     start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
@@ -249,26 +250,29 @@ def _error_matters(u: int, design: Design, null: NullModel, information: Floats)
     return added > 0.01 * own
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _is_clear(observed: float, drawn: Floats, as_large: int) -> bool:
     """Nothing drawn came near the observed value: more draws would change nothing."""
     if len(drawn) != _CLEAR_AFTER or as_large > 0:
         return False
-    return observed - drawn.mean() > _CLEAR_BY * drawn.std()
+    centre, square = mean(drawn), 0.0
+    for value in drawn:
+        square += (value - centre) ** 2
+    return observed - centre > _CLEAR_BY * np.sqrt(square / len(drawn))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _largest_tenth(drawn: Floats, row: Floats) -> None:
     """Where the largest tenth of the draws begins, and by how much it exceeds that on average."""
-    order = np.sort(drawn)
-    tenth = len(order) // 10
+    tenth = len(drawn) // 10
     if tenth == 0:
         return
-    begin = order[len(order) - tenth - 1]
-    row[TENTH], row[EXCESS] = begin, order[len(order) - tenth :].mean() - begin
+    sort(drawn)
+    begin = drawn[len(drawn) - tenth - 1]
+    row[TENTH], row[EXCESS] = begin, mean(drawn[len(drawn) - tenth :]) - begin
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _make_workspace(who: Ints, design: Design) -> _Workspace:
     items, cells = 1, 1
     for u in who:
@@ -288,7 +292,7 @@ def _make_workspace(who: Ints, design: Design) -> _Workspace:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def taste_shard(
     who: Ints,
     design: Design,
@@ -327,7 +331,7 @@ def taste_shard(
                 break
             if moved:
                 _draw_shift(u, design, null, state, work)
-            np.negative(expected, score)
+            negate(expected, score)
             position_score = -left_wins + _draw_single_votes(
                 first_at, second_at, side, below, state, score
             )

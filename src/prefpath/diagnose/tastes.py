@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
 from prefpath.votes import Votes
@@ -73,7 +73,7 @@ def describe_tastes(votes: Votes, path: Path, t: float) -> Tastes:
     return tastes
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def discordant_share(first: Floats, second: Floats) -> float:
     """Share of pairs that two scores order differently; equal in one of them counts half.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.lean import Counts, one_slope_and_information
@@ -113,7 +113,7 @@ def _leave_out(
     over_shards(one_shard, ballots, chosen, n_threads)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _leave_out_shard(
     who: Ints,
     design: Design,
@@ -145,7 +145,7 @@ def _leave_out_shard(
             difference[c] = own[design.left_at[c]] - own[design.right_at[c]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _own_part(u: int, design: Design, null: NullModel, score: Floats, information: Floats) -> None:
     """u's part of the score and of the information on each common score."""
     score[:] = 0.0
@@ -178,7 +178,7 @@ def _pooled_slope(
     return slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _score_of_pooled_slope(
     slope: float,
     position: float,

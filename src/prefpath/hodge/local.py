@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.errors import VoteWarning
 from prefpath.hodge.flow import PairFlow
 from prefpath.hodge.triangles import Triangles
@@ -115,7 +115,7 @@ def _remove_curl(curl: _Curl, flow: FloatArray, original: FloatArray) -> FloatAr
     return left
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add_curl(
     triangles: CodeArray, flow: FloatArray, crowding: FloatArray, back: FloatArray
 ) -> float:
@@ -131,7 +131,7 @@ def _add_curl(
     return energy
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add_sides(triangles: CodeArray, touching: FloatArray) -> None:
     for row in range(len(triangles)):
         for side in range(3):

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.hodge.flow import PairFlow
 from prefpath.votes.encode import CodeArray, FloatArray, IntArray
 
@@ -119,7 +119,7 @@ def curls_of(triangles: CodeArray, value: FloatArray) -> FloatArray:
     return curls
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def energies_of(triangles: CodeArray, value: FloatArray, variance: FloatArray) -> FloatArray:
     """Energy that the best flow round each triangle alone explains.
 
@@ -134,7 +134,7 @@ def energies_of(triangles: CodeArray, value: FloatArray, variance: FloatArray) -
     return energies
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _count(tails: IntArray, heads: IntArray, starts: IntArray, begun: IntArray) -> None:
     for ab in range(len(heads)):
         ac, end_ac = ab + 1, starts[tails[ab] + 1]
@@ -150,7 +150,7 @@ def _count(tails: IntArray, heads: IntArray, starts: IntArray, begun: IntArray) 
                 bc += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _list(
     tails: IntArray, heads: IntArray, starts: IntArray, first: int, last: int, out: CodeArray
 ) -> None:

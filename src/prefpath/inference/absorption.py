@@ -42,6 +42,7 @@ import numpy as np
 from scipy import linalg
 
 from prefpath.inference.evidence import Evidence, active_annotators
+from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Codes, Floats, Ints, Places
 
 # A penalty so much stiffer than the votes leaves all that they say, to a part in a thousand.
@@ -87,32 +88,12 @@ def _comparisons(evidence: Evidence, u: int, coefficient: Floats) -> _Comparison
 def own_hessian(evidence: Evidence, u: int, coefficient: Floats) -> Floats:
     """Hessian of u's summed loss in their block and position, as if both were their own."""
     seen, a, b, position, curvature = _comparisons(evidence, u, coefficient)
-    form = annotator_form(a, b, curvature, position, len(seen))
+    form = quadratic_form(a, b, curvature, position, len(seen))
     if evidence.problem.features is None:
         return form
     phi = evidence.problem.features[seen]
     items, across = phi.T @ form[:-1, :-1] @ phi, phi.T @ form[:-1, -1]
     return np.block([[items, across[:, None]], [across[None, :], form[-1:, -1:]]])
-
-
-def annotator_form(
-    a: Places | Ints | Codes, b: Places | Ints | Codes, weight: Floats, position: Floats, n: int
-) -> Floats:
-    """`sum of weight x x^T` over comparisons of n items, a against b, and of the position.
-
-    By counting: a row for each comparison would take gigabytes for a busy annotator.
-    """
-    pair = a.astype(np.int64) * n + b
-    pairs = np.bincount(pair, weights=weight, minlength=n * n).reshape(n, n)
-    pairs = pairs + pairs.T
-    sided = weight * position
-    form = np.zeros((n + 1, n + 1))
-    form[:-1, :-1] = np.diag(pairs.sum(axis=1)) - pairs
-    form[:-1, -1] += np.bincount(a, weights=sided, minlength=n)
-    form[:-1, -1] -= np.bincount(b, weights=sided, minlength=n)
-    form[-1, :-1] = form[:-1, -1]
-    form[-1, -1] = np.sum(sided * position)
-    return form
 
 
 def balanced_sizes(evidence: Evidence, coefficient: Floats, gradient: Floats) -> Floats:

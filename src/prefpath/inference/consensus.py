@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 
-from prefpath.inference.evidence import Evidence, Slots, pooled_target
+from prefpath.inference.evidence import Evidence, pooled_target
+from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Floats
-from prefpath.model.scalar_losses import scalar_curvature, scalar_gradient
 from prefpath.pairs.fit import LARGEST_MARGIN
 from prefpath.pairs.newton import minimise
 
@@ -61,20 +60,15 @@ def common_gradient(
     evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
 ) -> Floats:
     """Gradient of the summed loss in the common part."""
-    problem = evidence.problem
-    pull = np.zeros(problem.votes.n_items)
-    position_gradient = add_slot_pull(
-        problem.loss.code,
-        float(problem.loss.parameter),
-        evidence.slots,
-        weight,
-        choice,
-        evidence.scores(coefficient),
-        evidence.common_bias(coefficient),
-        pull,
-    )
-    gradient = problem.pull_back(pull)
-    return np.append(gradient, position_gradient) if problem.common_position else gradient
+    margin = _slot_margins(evidence, coefficient)
+    return slot_gradient(evidence, weight * evidence.problem.loss.gradient(margin, choice))
+
+
+def _slot_margins(evidence: Evidence, coefficient: Floats) -> Floats:
+    left, right, position, offset = evidence.slots
+    scores, bias = evidence.scores(coefficient), evidence.common_bias(coefficient)
+    margins: Floats = scores[left] - scores[right] + position * bias + offset
+    return margins
 
 
 def slot_gradient(evidence: Evidence, slope: Floats) -> Floats:
@@ -94,19 +88,10 @@ def common_hessian(
     evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
 ) -> Floats:
     """Hessian of the summed loss in the common part; dense."""
-    problem = evidence.problem
-    n_items = problem.votes.n_items
-    by_item = np.zeros((n_items + 1, n_items + 1))
-    _add_slot_curvature(
-        problem.loss.code,
-        float(problem.loss.parameter),
-        evidence.slots,
-        weight,
-        choice,
-        evidence.scores(coefficient),
-        evidence.common_bias(coefficient),
-        by_item,
-    )
+    margin = _slot_margins(evidence, coefficient)
+    curvature = weight * evidence.problem.loss.curvature(margin, choice)
+    left, right, position, _ = evidence.slots
+    by_item = quadratic_form(left, right, curvature, position, evidence.problem.votes.n_items)
     return in_coefficients(evidence, by_item)
 
 
@@ -137,58 +122,3 @@ def invert(evidence: Evidence, hessian: Floats) -> Floats:
     inverse = np.zeros_like(hessian)
     inverse[np.ix_(free, free)] = solved
     return inverse
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def add_slot_pull(
-    loss: int,
-    parameter: float,
-    slots: Slots,
-    weight: Floats,
-    choice: Floats,
-    theta: Floats,
-    common_bias: float,
-    pull: Floats,
-) -> float:
-    """Add the slots' gradient in the scores to `pull`; return the one in the common bias."""
-    position_gradient = 0.0
-    for k in range(len(slots.left)):
-        if weight[k] == 0.0:
-            continue
-        i, j, position = slots.left[k], slots.right[k], slots.position[k]
-        margin = theta[i] - theta[j] + position * common_bias + slots.offset[k]
-        slope = weight[k] * scalar_gradient(loss, parameter, margin, choice[k])
-        pull[i] += slope
-        pull[j] -= slope
-        position_gradient += position * slope
-    return position_gradient
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add_slot_curvature(
-    loss: int,
-    parameter: float,
-    slots: Slots,
-    weight: Floats,
-    choice: Floats,
-    theta: Floats,
-    common_bias: float,
-    out: Floats,
-) -> None:
-    last = len(out) - 1
-    for k in range(len(slots.left)):
-        if weight[k] == 0.0:
-            continue
-        i, j, position = slots.left[k], slots.right[k], slots.position[k]
-        margin = theta[i] - theta[j] + position * common_bias + slots.offset[k]
-        curvature = weight[k] * scalar_curvature(loss, parameter, margin, choice[k])
-        out[i, i] += curvature
-        out[j, j] += curvature
-        out[i, j] -= curvature
-        out[j, i] -= curvature
-        if position != 0.0:
-            out[i, last] += position * curvature
-            out[last, i] += position * curvature
-            out[j, last] -= position * curvature
-            out[last, j] -= position * curvature
-            out[last, last] += curvature

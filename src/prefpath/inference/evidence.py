@@ -8,30 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
-from prefpath.model.design import Codes, Design, Floats, Ints, Target
+from prefpath.inference.slots import Slots, add_weights, fill_slots, number_slots
+from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.votes.encode import BoolArray, CodeArray
 
 _MOST_LEFT_OUT = 0.5  # of the votes
 MOST_COEFFICIENTS = 5_000  # of a dense covariance: 200 MB
-
-
-class Slots(NamedTuple):
-    """Distinct comparisons: `theta[left] - theta[right] + position * common bias + offset`."""
-
-    left: Codes
-    right: Codes
-    position: Floats
-    offset: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,110 +210,15 @@ def _pool(
     else:  # choices of one comparison do not average: every cell is a slot
         key_slot = np.zeros(0, dtype=np.int32)
     alone = active if problem.loss.affine_in_choice else np.ones_like(active)
-    n_slots = _number_slots(design, n_items, alone, problem.common_position, key_slot, slot_of_cell)
+    n_slots = number_slots(design, n_items, alone, problem.common_position, key_slot, slot_of_cell)
     slots = Slots(
         np.empty(n_slots, dtype=np.int32),
         np.empty(n_slots, dtype=np.int32),
         np.zeros(n_slots),
         np.zeros(n_slots),
     )
-    _fill_slots(design, alone, problem.common_position, slot_of_cell, own, own_bias, slots)
+    fill_slots(design, alone, problem.common_position, slot_of_cell, own, own_bias, slots)
     return slots, slot_of_cell
-
-
-@njit(cache=True, nogil=True)
-def _number_slots(
-    design: Design,
-    n_items: int,
-    alone: BoolArray,
-    with_position: bool,
-    key_slot: Codes,
-    slot_of_cell: Codes,
-) -> int:
-    n_slots = 0
-    for u in range(len(alone)):
-        start = design.seen[u]
-        for c in range(design.cells[u], design.cells[u + 1]):
-            if alone[u]:
-                slot_of_cell[c] = 2 * n_slots
-                n_slots += 1
-                continue
-            i = np.int64(design.seen_item[start + design.left_at[c]])
-            j = np.int64(design.seen_item[start + design.right_at[c]])
-            swapped = i > j
-            side = 0
-            if with_position and design.position[c]:
-                side = 2 if swapped else 1
-            if swapped:
-                i, j = j, i
-            key = (side * n_items + i) * n_items + j
-            if key_slot[key] < 0:
-                key_slot[key] = n_slots
-                n_slots += 1
-            slot_of_cell[c] = 2 * key_slot[key] + swapped
-    return n_slots
-
-
-@njit(cache=True, nogil=True)
-def _fill_slots(
-    design: Design,
-    alone: BoolArray,
-    with_position: bool,
-    slot_of_cell: Codes,
-    own: Floats,
-    own_bias: Floats,
-    slots: Slots,
-) -> None:
-    for u in range(len(alone)):
-        start = design.seen[u]
-        for c in range(design.cells[u], design.cells[u + 1]):
-            a, b = design.left_at[c], design.right_at[c]
-            slot, swapped = slot_of_cell[c] // 2, slot_of_cell[c] % 2
-            i, j = design.seen_item[start + a], design.seen_item[start + b]
-            slots.left[slot] = j if swapped else i
-            slots.right[slot] = i if swapped else j
-            if with_position and design.position[c]:
-                slots.position[slot] = -1.0 if swapped else 1.0
-            if alone[u]:
-                slots.offset[slot] = own_bias[u] * design.position[c]
-                slots.offset[slot] += _own_difference(design, u, a, b, i, j, own)
-
-
-@njit(cache=True, nogil=True)
-def _own_difference(design: Design, u: int, a: int, b: int, i: int, j: int, own: Floats) -> float:
-    block = design.blocks[u]
-    if design.features.shape[0] == 0:
-        return own[block + a] - own[block + b]
-    total = 0.0
-    for d in range(design.features.shape[1]):
-        total += (design.features[i, d] - design.features[j, d]) * own[block + d]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def pool_weights(
-    design: Design,
-    slot_of_cell: Codes,
-    target: Target,
-    times: Floats,
-    total: Floats,
-    pull: Floats,
-) -> None:
-    """Add the weight and the pull (weight times choice) of annotators to their slots.
-
-    `times[u, r]` is how often annotator u is in resample r; `total` and `pull` have a row for
-    each slot and a column for each resample.
-    """
-    choice, weight = target
-    n_annotators, n_resamples = times.shape
-    for u in range(n_annotators):
-        for c in range(design.cells[u], design.cells[u + 1]):
-            slot = slot_of_cell[c] // 2
-            toward = -choice[c] if slot_of_cell[c] % 2 else choice[c]
-            for r in range(n_resamples):
-                mass = weight[c] * times[u, r]
-                total[slot, r] += mass
-                pull[slot, r] += mass * toward
 
 
 def pooled_target(evidence: Evidence, times: Floats | None = None) -> tuple[Floats, Floats]:
@@ -333,7 +228,7 @@ def pooled_target(evidence: Evidence, times: Floats | None = None) -> tuple[Floa
     how_often = np.ones((n_annotators, 1)) if times is None else times
     shape = (len(evidence.slots.left), how_often.shape[1])
     total, pull = np.zeros(shape), np.zeros(shape)
-    pool_weights(problem.design, evidence.slot_of_cell, problem.target, how_often, total, pull)
+    add_weights(problem.design, evidence.slot_of_cell, problem.target, how_often, total, pull)
     return total, pull
 
 

@@ -6,14 +6,17 @@ everybody holds next to nothing of the whole, and a few terms of the series are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from prefpath.inference.absorption import Absorbed, absorb, annotator_coefficients, own_hessian
+from prefpath.compiling import inner_kernel, kernel
+from prefpath.inference.absorption import absorb, annotator_coefficients, own_hessian
 from prefpath.inference.evidence import Evidence
+from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Floats, Ints
+from prefpath.model.loops import sum_of_squares
 from prefpath.model.scalar_losses import scalar_curvature
 from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
 from prefpath.solver.kernels import add_to_block, own_scores
@@ -24,6 +27,8 @@ from prefpath.votes.encode import BoolArray
 _SMALL_TERM = 1e-3
 _MOST_TERMS = 8
 _RIDGE = 1e-6
+# Up to so many one by one are done before kernels would be loaded.
+_FEW_ANNOTATORS = 500
 
 
 class Gradients(NamedTuple):
@@ -43,17 +48,8 @@ def remove_leverage(
 ) -> None:
     """Put each annotator's pull as it is where they had no say, in place."""
     problem = evidence.problem
-    slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
-    _remove_by_series(
-        np.flatnonzero(~evidence.active).astype(np.int64),
-        inputs_of(problem),
-        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
-        bread,
-        Gradients(blocks, position),
-        slow,
-        make_scratch(problem),
-    )
-    for u in np.flatnonzero(evidence.active | slow):
+    gradients = Gradients(blocks, position)
+    for u in np.flatnonzero(_left_over(evidence, coefficient, bread, gradients)):
         touched = annotator_coefficients(evidence, int(u))
         block = slice(int(problem.design.blocks[u]), int(problem.design.blocks[u + 1]))
         gradient = blocks[block]
@@ -62,24 +58,49 @@ def remove_leverage(
         inner = bread[np.ix_(touched, touched)]
         if evidence.active[u]:
             absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
-            gradient = _without_leverage(absorbed, inner, gradient)
+            gradient = _without_leverage(absorbed.times, absorbed.matrix, inner, gradient)
         else:
             curvature = own_hessian(evidence, int(u), coefficient)[: len(touched), : len(touched)]
-            gradient = _solve_leverage(curvature, inner, gradient)
+            gradient = _without_leverage(curvature.dot, curvature.view, inner, gradient)
         blocks[block] = gradient[: block.stop - block.start]
         if problem.common_position:
             position[u] = gradient[-1]
 
 
-def _without_leverage(absorbed: Absorbed, inner: Floats, gradient: Floats) -> Floats:
+def _left_over(
+    evidence: Evidence, coefficient: Floats, bread: Floats, gradients: Gradients
+) -> BoolArray:
+    """Who remains after compiled code has done who follows the crowd; of few votes, everybody."""
+    problem = evidence.problem
+    slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
+    if len(slow) <= _FEW_ANNOTATORS and len(problem.design.left_at) <= FEW_ROWS:
+        return ~slow
+    _remove_by_series(
+        np.flatnonzero(~evidence.active).astype(np.int64),
+        inputs_of(problem),
+        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
+        bread,
+        gradients,
+        slow,
+        make_scratch(problem),
+    )
+    return evidence.active | slow
+
+
+def _without_leverage(
+    times: Callable[[Floats], Floats],
+    matrix: Callable[[], Floats],
+    inner: Floats,
+    gradient: Floats,
+) -> Floats:
     """`(1 - A P)^-1 g` by its series, or solved where the series is slow."""
     total, term = gradient.copy(), gradient
     for _ in range(_MOST_TERMS):
-        term = absorbed.times(inner @ term)
+        term = times(inner @ term)
         total += term
         if np.linalg.norm(term) <= _SMALL_TERM * np.linalg.norm(gradient):
             return total
-    return _solve_leverage(absorbed.matrix(), inner, gradient)
+    return _solve_leverage(matrix(), inner, gradient)
 
 
 def _solve_leverage(curvature: Floats, inner: Floats, gradient: Floats) -> Floats:
@@ -89,7 +110,7 @@ def _solve_leverage(curvature: Floats, inner: Floats, gradient: Floats) -> Float
     return np.linalg.solve(stayed, gradient).astype(float, copy=False)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _remove_by_series(
     who: Ints,
     inputs: Inputs,
@@ -113,14 +134,14 @@ def _remove_by_series(
             total[k] = term[k]
         position_term = gradients.position[u] if with_bias else 0.0
         position_total = position_term
-        goal = _SMALL_TERM**2 * (np.sum(term[:width] ** 2) + position_term**2)
+        goal = _SMALL_TERM**2 * (sum_of_squares(term[:width]) + position_term**2)
         slow[u] = True
         for _ in range(_MOST_TERMS):
             position_term = _apply_leverage(u, inputs, common, bread, term, position_term, scratch)
             for k in range(width):
                 total[k] += term[k]
             position_total += position_term
-            if np.sum(term[:width] ** 2) + position_term**2 <= goal:
+            if sum_of_squares(term[:width]) + position_term**2 <= goal:
                 slow[u] = False
                 break
         if not slow[u]:
@@ -130,7 +151,7 @@ def _remove_by_series(
                 gradients.position[u] = position_total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _apply_leverage(
     u: int,
     inputs: Inputs,

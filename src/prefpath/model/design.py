@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import kernel
 from prefpath.machine import for_rows
 from prefpath.votes import Votes
 
@@ -53,9 +53,8 @@ def build_design(
     """Find each annotator's seen items and give every cell its two places among them."""
     left, right = votes.left[cell_starts], votes.right[cell_starts]
     cells = np.searchsorted(cell_starts, votes.offsets).astype(np.int64)
-    seen = for_rows(len(left), _count_seen)(cells, left, right, votes.n_items)
-    place_seen = for_rows(len(left), _place_seen)
-    seen_item, left_at, right_at = place_seen(cells, left, right, seen, votes.n_items)
+    find_seen = for_rows(len(left), _find_seen, _find_few_seen)
+    seen, seen_item, left_at, right_at = find_seen(cells, left, right, votes.n_items)
     position = (votes.position_known[cell_starts] & use_position).astype(np.int8)
     if features is None:
         blocks, phi = seen, np.zeros((0, 0))
@@ -98,7 +97,28 @@ def _frozen(values: Floats) -> Floats:
     return view
 
 
-@njit(cache=True, nogil=True)
+def _find_seen(
+    cells: Ints, left: Codes, right: Codes, n_items: int
+) -> tuple[Ints, Codes, Places, Places]:
+    """Where the seen items of each annotator begin, these, and the two places of each cell."""
+    seen = _count_seen(cells, left, right, n_items)
+    return seen, *_place_seen(cells, left, right, seen, n_items)
+
+
+def _find_few_seen(
+    cells: Ints, left: Codes, right: Codes, n_items: int
+) -> tuple[Ints, Codes, Places, Places]:
+    """The same in NumPy."""
+    n_annotators = len(cells) - 1
+    owner = np.repeat(np.arange(n_annotators), np.diff(cells))
+    keys = np.concatenate((owner * n_items + left, owner * n_items + right))
+    distinct, place = np.unique(keys, return_inverse=True)
+    seen = np.searchsorted(distinct, np.arange(n_annotators + 1) * n_items).astype(np.int64)
+    left_at, right_at = (place.reshape(2, -1) - seen[owner]).astype(np.uint32)
+    return seen, (distinct % max(n_items, 1)).astype(np.int32), left_at, right_at
+
+
+@kernel()
 def _count_seen(cells: Ints, left: Codes, right: Codes, n_items: int) -> Ints:
     n_annotators = len(cells) - 1
     last_seen_by = np.full(n_items, -1, dtype=np.int64)
@@ -114,7 +134,7 @@ def _count_seen(cells: Ints, left: Codes, right: Codes, n_items: int) -> Ints:
     return seen
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _place_seen(
     cells: Ints, left: Codes, right: Codes, seen: Ints, n_items: int
 ) -> tuple[Codes, Places, Places]:

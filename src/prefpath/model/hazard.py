@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
+
+from prefpath.compiling import inner_kernel
 
 Array = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ def _fit_pieces() -> Array:
 _PIECES = _fit_pieces()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def scalar_hazard(x: float) -> float:
     """`phi(x) / Phi(x)`: its polynomials, and a continued fraction where the tail would vanish."""
     if _LOWEST < x < _HIGHEST:
@@ -69,7 +70,7 @@ def scalar_hazard(x: float) -> float:
     return tail
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def scalar_hazard_excess(x: float) -> float:
     """`hazard(x) + x`, without the cancellation far in the lower tail."""
     if x > _LOWEST:

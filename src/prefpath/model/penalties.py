@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.errors import SettingError
 
 Array = NDArray[np.float64]
@@ -126,7 +126,7 @@ def as_penalty(penalty: str | Penalty | None, *, has_features: bool) -> Penalty:
 # ---------------------------------------------------------------- what the kernels call
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def dual_norm(code: int, z: Array, start: int, stop: int) -> float:
     """How far the block `z[start:stop]` is from entering."""
     size = 0.0
@@ -139,7 +139,7 @@ def dual_norm(code: int, z: Array, start: int, stop: int) -> float:
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def scaled_prox(
     code: int, z: Array, start: int, stop: int, threshold: float, scale: float, out: Array
 ) -> bool:
@@ -159,7 +159,7 @@ def scaled_prox(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def add_scaled_prox(
     code: int, z: Array, start: int, stop: int, threshold: float, scale: float, out: Array
 ) -> None:
@@ -176,7 +176,7 @@ def add_scaled_prox(
             out[k] += scale * soft_threshold(z[k], threshold)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def time_to_leave(
     code: int, z: Array, slope: Array, start: int, stop: int, threshold: float
 ) -> float:
@@ -196,7 +196,7 @@ def time_to_leave(
     return shortest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def scalar_time_to_leave(z: float, slope: float, threshold: float) -> float:
     """When `z + t * slope` leaves the interval within the threshold; inf is never."""
     if slope == 0.0:
@@ -204,7 +204,7 @@ def scalar_time_to_leave(z: float, slope: float, threshold: float) -> float:
     return max(threshold - math.copysign(1.0, slope) * z, 0.0) / abs(slope)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def soft_threshold(z: float, threshold: float) -> float:
     """The prox of the absolute value."""
     if z > threshold:
@@ -214,7 +214,7 @@ def soft_threshold(z: float, threshold: float) -> float:
     return 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def soft_thresholds(z: Array, threshold: Array) -> Array:
     """The prox of the absolute value, entry by entry."""
     result = np.empty(len(z))
@@ -223,7 +223,7 @@ def soft_thresholds(z: Array, threshold: Array) -> Array:
     return result
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def block_norms(code: int, z: Array, ends: NDArray[np.int64]) -> Array:
     """Dual norm of every block; block k is `z[ends[k]:ends[k + 1]]`."""
     norms = np.empty(len(ends) - 1)
@@ -232,7 +232,7 @@ def block_norms(code: int, z: Array, ends: NDArray[np.int64]) -> Array:
     return norms
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def block_proxes(
     code: int, z: Array, ends: NDArray[np.int64], threshold: Array, scale: float
 ) -> tuple[Array, NDArray[np.bool_]]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import kernel
 from prefpath.machine import for_rows
 from prefpath.model.design import Codes, Design, Floats, Ints, Places
 from prefpath.model.losses import Loss
@@ -84,11 +84,22 @@ def _cell_sides(design: Design, *, with_sides: bool) -> NDArray[np.int8]:
 
 
 def _keys_of_cells(design: Design, *how: Any) -> Ints:
-    keys: Ints = for_rows(len(design.left_at), _cell_keys)(design, *how)
+    keys: Ints = for_rows(len(design.left_at), _cell_keys, _few_cell_keys)(design, *how)
     return keys
 
 
-@njit(cache=True, nogil=True)
+def _few_cell_keys(
+    design: Design, n_items: int, side: NDArray[np.int8], level: Codes, n_levels: int
+) -> Ints:
+    """The same in NumPy."""
+    start = np.repeat(design.seen[:-1], np.diff(design.cells))
+    a, b = design.seen_item[start + design.left_at], design.seen_item[start + design.right_at]
+    pair = np.minimum(a, b).astype(np.int64) * n_items + np.maximum(a, b)
+    keys: Ints = (pair * 3 + side + 1) * n_levels + level
+    return keys
+
+
+@kernel()
 def _cell_keys(
     design: Design, n_items: int, side: NDArray[np.int8], level: Codes, n_levels: int
 ) -> Ints:

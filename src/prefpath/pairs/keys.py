@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import kernel
 from prefpath.machine import FEW_ROWS
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 
@@ -62,7 +62,7 @@ def items_of_keys(key: IntArray, n_items: int) -> tuple[CodeArray, CodeArray]:
     return first.astype(np.int32), second.astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _number_by_table(key: IntArray, size: int) -> tuple[IntArray, Places]:
     number = np.full(size, -1, dtype=np.int32)
     for c in range(len(key)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import kernel
 from prefpath.pairs.keys import items_of_keys, pair_keys
 from prefpath.votes.encode import CodeArray, IntArray
 
@@ -76,7 +76,7 @@ def tally_by_sorting(left: CodeArray, right: CodeArray, sides: Sides, n_items: i
     return Tally(*items_of_keys(pair[begins], n_items), for_first, for_second)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add_points(
     left: CodeArray, right: CodeArray, sides: Sides, n_items: int, points: IntArray
 ) -> None:

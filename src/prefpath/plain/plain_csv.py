@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.errors import VoteError, VoteWarning
 from prefpath.plain.arrays import CodedComparisons
 from prefpath.votes import read_votes
@@ -198,7 +198,7 @@ def _is_whole(text: str) -> bool:
     return plain and (text == "0" or not digits.startswith("0"))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _encode(
     data: Bytes,
     start: int,
@@ -237,7 +237,7 @@ def _encode(
     return n_rows if at >= size else -1
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def _place(
     data: Bytes,
     begin: int,

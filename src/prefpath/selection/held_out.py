@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from prefpath.checkpoint.files import Arrays
+from prefpath.compiling import kernel
 from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
@@ -168,7 +168,7 @@ class KnotState(NamedTuple):
     place: Ints
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def held_out_margins(
     held_out: HeldOutVotes,
     state: KnotState,

@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Floats, Ints
 from prefpath.votes import Votes
@@ -234,7 +234,7 @@ def _vote(left: Any, right: Any, won: Any, lost: Any) -> Any:
     return _mix(_mix(left + won) + _mix(right + lost))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _add_votes(graph: _Graph, colours: Colours, votes_of: Hashes, seen_by: Hashes) -> None:
     for u in range(len(graph.offsets) - 1):
         who, total = _mix(colours.annotator[u]), np.uint64(0)
@@ -271,7 +271,7 @@ def _round(graph: _Graph, colours: Colours, *, own: bool = True) -> Colours:
     return Colours(_mixed(votes_of, colours.annotator), _mixed(seen_by, colours.item))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _row_keys(graph: _Graph, colours: Colours, seed: np.uint64) -> Hashes:
     key = np.empty(len(graph.left), dtype=np.uint64)
     for u in range(len(graph.offsets) - 1):
@@ -294,7 +294,7 @@ def _few_row_keys(graph: _Graph, colours: Colours, seed: np.uint64) -> Hashes:
         return np.asarray(_mix(np.repeat(who, np.diff(graph.offsets)) + vote))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _groups_of_alike(
     graph: _Graph, alike: NDArray[np.bool_], alike_item: NDArray[np.bool_]
 ) -> Ints:
@@ -319,7 +319,7 @@ def _groups_of_alike(
     return group
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def _join(group: Ints, a: int, b: int) -> None:
     if group[a] < 0 or group[b] < 0:
         return
@@ -327,7 +327,7 @@ def _join(group: Ints, a: int, b: int) -> None:
     group[max(a, b)] = min(a, b)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def _head(group: Ints, v: int) -> int:
     while group[v] != v:
         group[v] = group[group[v]]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
@@ -42,7 +42,7 @@ class Active(NamedTuple):
     light: LightCells = no_light_cells()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: Scratch) -> bool:
     """Put the values of an active annotator's parameters into the scratch; do they deviate?"""
     u, n_scalars = active.who[index], len(scratch.scalar)
@@ -51,7 +51,7 @@ def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: S
     return value_block(u, y, at, end, terms, scratch)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
     """Whether any effect of the active annotators from number `first` on is not zero."""
     who, at, threshold = active.who, active.at, terms.threshold
@@ -66,7 +66,7 @@ def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def active_gradient(
     start: int,
     stop: int,
@@ -101,7 +101,7 @@ def active_gradient(
     return position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def common_slope(
     f: Floats, item_gradient: Floats, position_gradient: float, inputs: Inputs
 ) -> None:
@@ -136,31 +136,36 @@ class Equation(NamedTuple):
     scratch: Scratch
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def evaluate_serial(y: Floats, f: Floats, equation: Equation) -> None:
-    """y' at y, in one thread."""
-    position_at, active, pairs, pool, inputs, theta, scratch = equation
-    common_scores(y, inputs.design, theta)
-    common = CommonPart(theta, y[position_at] if position_at >= 0 else 0.0)
-    scratch.item_gradient[:] = 0.0
-    position_gradient = pool_gradient(
-        0, len(pairs.first), pairs, pool, inputs.terms, common, scratch
-    )
-    position_gradient += active_gradient(0, len(active.who), active, inputs, common, y, f, scratch)
-    common_slope(f, scratch.item_gradient, position_gradient, inputs)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def rkc_stages_serial(
+@kernel()
+def stages_serial(
     y0: Floats, f0: Floats, step: float, coefficients: Chebyshev, equation: Equation
 ) -> tuple[Floats, Floats]:
-    """All stages of one step in one call: y after it, and y' there."""
-    older = y0.copy()
+    """All stages of one step in one call, in one thread: y after it, and y' there.
+
+    y' is evaluated in one place: every other would be compiled with all that it calls.
+    """
+    position_at, active, pairs, pool, inputs, theta, scratch = equation
+    older, f, n_stages = y0.copy(), np.empty_like(y0), len(coefficients.mu) - 1
     newer = y0 + coefficients.first * step * f0
-    f = np.empty_like(y0)
-    for j in range(2, len(coefficients.mu)):
-        evaluate_serial(newer, f, equation)
-        next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
-        older, newer = newer, older
-    evaluate_serial(newer, f, equation)
+    start = np.int64(0)  # to the compiler, 0 itself would be another type than other numbers
+    for j in range(2, n_stages + 2):
+        common_scores(newer, inputs.design, theta)
+        common = CommonPart(theta, newer[position_at] if position_at >= 0 else 0.0)
+        scratch.item_gradient[:] = 0.0
+        terms, n_pairs, n_active = inputs.terms, len(pairs.first), len(active.who)
+        position = pool_gradient(start, n_pairs, pairs, pool, terms, common, scratch)
+        position += active_gradient(start, n_active, active, inputs, common, newer, f, scratch)
+        common_slope(f, scratch.item_gradient, position, inputs)
+        if j <= n_stages:
+            next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
+            older, newer = newer, older
     return newer, f
+
+
+_NO_STAGES = Chebyshev(0.0, np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2))
+
+
+def evaluate_serial(y: Floats, equation: Equation) -> Floats:
+    """y' at y, in one thread."""
+    slope: Floats = stages_serial(y, y, 0.0, _NO_STAGES, equation)[1]
+    return slope

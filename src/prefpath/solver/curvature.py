@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats
+from prefpath.model.loops import longest_run
 from prefpath.model.penalties import dual_norm, soft_threshold
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.scalar_losses import scalar_curvature
@@ -59,7 +60,7 @@ def no_stiffness(n_scalars: int) -> Stiffness:
     return Stiffness(np.zeros(0), np.zeros((0, 0)), rates, -np.inf, 0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def pool_hessian(
     index: PoolIndex, pool: Pool, terms: Terms, common: CommonPart, hessian: Floats
 ) -> None:
@@ -72,7 +73,7 @@ def pool_hessian(
         _add_pair(hessian, a, b, side, weight, 1.0, len(common.theta))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _add_pair(
     hessian: Floats, a: int, b: int, side: int, weight: float, attention: float, position: int
 ) -> None:
@@ -90,7 +91,7 @@ def _add_pair(
         hessian[position, b] -= across
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def unit_rates(
     first: int,
     active: Active,
@@ -105,7 +106,7 @@ def unit_rates(
     A Hessian of no rows is left alone.
     """
     design, target, terms = inputs
-    degree = np.zeros(np.diff(design.seen).max())
+    degree = np.zeros(longest_run(design.seen))
     for index in range(first, len(active.who)):
         u, at = active.who[index], active.at[index]
         seen, size = design.seen[u], design.seen[u + 1] - design.seen[u]
@@ -133,14 +134,14 @@ def unit_rates(
         rates.block[index] = _OF_BOUND * _heaviest_pair(u, inputs, degree)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _shrink(terms: Terms, y: Floats, start: int, stop: int, threshold: float) -> float:
     """What a group's z is multiplied with to give the deviation."""
     norm = dual_norm(terms.penalty, y, start, stop)
     return terms.kappa * (1.0 - threshold / norm) if norm > threshold else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     """`1 + sigma` of an annotator whose z of it is at a place of y; 1 without attention."""
     if terms.threshold.shape[1] <= ATTENTION:
@@ -149,7 +150,7 @@ def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     return 1.0 + terms.attention_unit * b
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _heaviest_pair(u: int, inputs: Inputs, degree: Floats) -> float:
     """The weights of two items that an annotator compared, at most."""
     design, weight = inputs.design, inputs.target.weight
@@ -161,7 +162,7 @@ def _heaviest_pair(u: int, inputs: Inputs, degree: Floats) -> float:
     return heaviest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def to_modes(rows: Floats, vector: Floats) -> Floats:
     """`rows.T @ vector`, one row after another: a busy BLAS takes longer."""
     out = np.zeros(rows.shape[1])

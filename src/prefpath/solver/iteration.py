@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import dual_norm
 from prefpath.model.problem import Problem
@@ -75,7 +75,7 @@ class State:
         return float(self.dual.entered.min())
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def lbi_shard(
     who: Ints,
     inputs: Inputs,
@@ -104,7 +104,7 @@ def lbi_shard(
     return position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _move_block(
     u: int, inputs: Inputs, dual: Dual, time: float, step: float, scratch: Scratch
 ) -> None:
@@ -120,7 +120,7 @@ def _move_block(
             dual.entered[u, DEVIATION] = time + step * _crossing(before, after, threshold)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _move_scalars(
     u: int, inputs: Inputs, dual: Dual, time: float, step: float, scratch: Scratch
 ) -> None:
@@ -136,7 +136,7 @@ def _move_scalars(
             dual.entered[u, effect] = time + step * _crossing(before, after, threshold)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _crossing(before: float, after: float, threshold: float) -> float:
     """Share of a step after which a quantity that grew past the threshold reached it."""
     if before >= threshold or after <= before:
@@ -144,7 +144,7 @@ def _crossing(before: float, after: float, threshold: float) -> float:
     return (threshold - before) / (after - before)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def move_common(
     common: Floats, item_gradient: Floats, position_gradient: float, inputs: Inputs, move: float
 ) -> None:
@@ -163,7 +163,7 @@ def move_common(
         common[-1] += move * position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def iterate_serial(
     n_iterations: int,
     bounds: Ints,

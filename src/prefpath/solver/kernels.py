@@ -10,9 +10,9 @@ other shards.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints, Places
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import scalar_curvature, slopes
@@ -28,7 +28,7 @@ from prefpath.solver.arguments import (
 )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def common_scores(common: Floats, design: Design, theta: Floats) -> None:
     """`theta = Phi eta`."""
     if design.features.shape[0] == 0:
@@ -43,14 +43,14 @@ def common_scores(common: Floats, design: Design, theta: Floats) -> None:
         theta[i] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def value_block(u: int, z: Floats, start: int, stop: int, terms: Terms, scratch: Scratch) -> bool:
     """Put `kappa * prox` of u's block into the scratch; tells whether any of it is not zero."""
     threshold = terms.threshold[u, DEVIATION]
     return scaled_prox(terms.penalty, z, start, stop, threshold, terms.kappa, scratch.coefficient)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def value_scalars(u: int, z: Floats, terms: Terms, scratch: Scratch) -> None:
     """Put `kappa * prox` of u's scalars into the scratch."""
     for k in range(len(z)):
@@ -58,7 +58,7 @@ def value_scalars(u: int, z: Floats, terms: Terms, scratch: Scratch) -> None:
         scratch.scalar[k] = terms.kappa * soft_threshold(z[k], threshold)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def unit_gradient(
     u: int, inputs: Inputs, common: CommonPart, deviates: bool, scratch: Scratch
 ) -> None:
@@ -79,7 +79,7 @@ def unit_gradient(
     add_to_items(u, inputs.design, scratch.score_gradient, attention, scratch.item_gradient)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: Scratch) -> float:
     """The scores of u's items at the values in the scratch, without position effects.
 
@@ -98,7 +98,7 @@ def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: 
 
 
 # Sums in any order: several products at once.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def own_scores(
     u: int,
     design: Design,
@@ -124,7 +124,7 @@ def own_scores(
             score[k] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def vote_gradient(u: int, inputs: Inputs, position_effect: float, scratch: Scratch) -> float:
     """Sum of the votes' gradients in u's scores (to the scratch) and in u's position bias."""
     design, target, terms = inputs
@@ -145,7 +145,7 @@ def vote_gradient(u: int, inputs: Inputs, position_effect: float, scratch: Scrat
     return position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def add_to_pairs(first: Places, second: Places, slope: Floats, gradient: Floats) -> None:
     """Add each slope to its pair's first item and take it from the second.
 
@@ -163,7 +163,7 @@ def add_to_pairs(first: Places, second: Places, slope: Floats, gradient: Floats)
 
 
 # Sums in any order: several products at once.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
     """The sum of the slopes, each with its side."""
     total = 0.0
@@ -172,7 +172,7 @@ def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def add_to_items(
     u: int, design: Design, score_gradient: Floats, attention: float, item_gradient: Floats
 ) -> None:
@@ -182,7 +182,7 @@ def add_to_items(
         item_gradient[design.seen_item[start + k]] += attention * score_gradient[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def add_to_block(
     u: int, design: Design, score_gradient: Floats, factor: float, out: Floats, at: int
 ) -> None:
@@ -200,7 +200,7 @@ def add_to_block(
             block[d] += scaled * features[item, d]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def gradient_shard(
     who: Ints,
     inputs: Inputs,
@@ -219,10 +219,11 @@ def gradient_shard(
     for index in range(len(who)):
         u = who[index]
         start, stop = inputs.design.blocks[u], inputs.design.blocks[u + 1]
-        scratch.coefficient[: stop - start] = value.block[start:stop]
+        for k in range(stop - start):
+            scratch.coefficient[k] = value.block[start + k]
         for k in range(len(scratch.scalar)):
             scratch.scalar[k] = value.scalar[u, k] if k < value.scalar.shape[1] else 0.0
-        unit_gradient(u, inputs, common, True, scratch)
+        unit_gradient(u, inputs, common, stop > start, scratch)  # True would be a type of its own
         out.block[start:stop] = 0.0
         add_to_block(
             u, inputs.design, scratch.score_gradient, 1.0 / inputs.terms.total, out.block, start
@@ -233,7 +234,7 @@ def gradient_shard(
     return position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def attention_curvatures(who: Ints, inputs: Inputs, common: CommonPart) -> Floats:
     """Second derivative of the mean loss in each of these annotators' attention (as b), at zero.
 

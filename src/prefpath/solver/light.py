@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from prefpath.compiling import inner_kernel
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.penalties import add_scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import slopes
@@ -114,7 +114,7 @@ def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]
 
 # Loops over annotators stand in one function each, over arrays taken out of their tuples: a call
 # with a tuple of arrays, or a slice, counts references, which takes longer than a few votes do.
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def light_values(
     start: int,
     stop: int,
@@ -144,7 +144,7 @@ def light_values(
         score[end] = kappa * soft_threshold(y[end], threshold[u, POSITION]) + common.position
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def light_gradient(
     first: int, last: int, light: LightCells, terms: Terms, f: Floats, scratch: Scratch
 ) -> None:
@@ -163,7 +163,7 @@ def light_gradient(
         _add_runs(bias, position, slope, f)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -> None:
     """`f[place] += sign * slope`; runs of one place are summed before they are stored."""
     at, total = place[0], 0.0
@@ -175,7 +175,7 @@ def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -
     f[at] += total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def light_slopes(
     start: int,
     stop: int,
@@ -205,7 +205,7 @@ def light_slopes(
     return position_gradient
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _attention_slope(
     begin: int, end: int, light: LightCells, terms: Terms, theta: Floats, f: Floats
 ) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Target
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
@@ -64,7 +64,7 @@ class Pooled:
         return self._pool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def _add_votes(design: Design, target: Target, moments: Moments) -> None:
     d = design.features.shape[1]
     row = np.zeros(d + 1)
@@ -83,7 +83,7 @@ def _add_votes(design: Design, target: Target, moments: Moments) -> None:
                     moments.matrix[u, k, j] += weighted * row[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def evaluate_moments(
     y: Floats, f: Floats, active: Active, each: Moments, pool: Moments, terms: Terms
 ) -> None:
@@ -119,7 +119,7 @@ def evaluate_moments(
         f[d] = -terms.kappa / terms.total * summed[d]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     """`1 + sigma` of an active annotator whose z is at place `at`; 1 without attention."""
     if terms.threshold.shape[1] <= ATTENTION:
@@ -129,7 +129,7 @@ def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
 
 
 # Sums in any order: several products at once.
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _gradient(matrix: Floats, vector: Floats, coefficient: Floats, out: Floats) -> None:
     for k in range(len(vector)):
         total = 0.0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
+from prefpath.compiling import kernel
 from prefpath.model.attention import pool_everybody
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.pool_index import PoolIndex
@@ -28,7 +27,7 @@ def fill_pool(problem: Problem, index: PoolIndex) -> Pool:
     return Pool(pooled.weight, pooled.choice)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def move_votes(
     who: Ints, design: Design, target: Target, pair_of: Places, sign: float, pool: Pool
 ) -> None:
@@ -50,7 +49,7 @@ def move_votes(
                 pool.weight[pair] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def pool_gradient(
     start: int,
     stop: int,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Floats
 from prefpath.model.penalties import dual_norm, soft_threshold
 from prefpath.solver.active import Active
@@ -39,7 +39,7 @@ class Points(NamedTuple):
     then: Point
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def relax_units(
     out: Floats, now: Point, end: Point, active: Active, terms: Terms, rates: Rates, h: float
 ) -> None:
@@ -62,13 +62,13 @@ def relax_units(
             out[place] = relaxed(y[place], force, growth, rate, most, h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _shrink(terms: Terms, y: Floats, start: int, stop: int, threshold: float) -> float:
     norm = dual_norm(terms.penalty, y, start, stop)
     return 1.0 - threshold / norm if norm > threshold else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _relax_block(
     out: Floats,
     now: Point,
@@ -96,7 +96,7 @@ def _relax_block(
         out[k] = y[k] + y[k] * radial + step1 * (f[k] - y[k] * slope) + step2 * force
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def unit_errors(
     points: Points, active: Active, terms: Terms, rates: Rates, before: float, h: float
 ) -> float:
@@ -117,7 +117,7 @@ def unit_errors(
     return worst
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _scalar_error(
     points: Points,
     at: int,
@@ -136,7 +136,7 @@ def _scalar_error(
     return h * (phi2(x) * correction + bend * phi1(x) * bent)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _block_error(
     points: Points,
     start: int,
@@ -158,13 +158,13 @@ def _block_error(
     return worst
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _force(point: Point, at: int, rate: float, threshold: float) -> float:
     """What moves a scalar beside its own value."""
     return point.f[at] + rate * soft_threshold(point.y[at], threshold)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def relax_scalars(
     y: Floats, ends: Ends, after: float, active: Active, terms: Terms, rates: Rates
 ) -> None:
@@ -183,7 +183,7 @@ def relax_scalars(
             y[at] = relaxed(ends.y0[at], force, growth, rate, most, after)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def unbend_scalars(
     y1: Floats, f1: Floats, ends: Ends, active: Active, terms: Terms, rates: Rates
 ) -> None:

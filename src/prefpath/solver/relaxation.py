@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Floats
 
 # A bias that enters, turns back and enters again within one step: beyond, it stays where it is.
@@ -23,7 +23,7 @@ _MOST_CROSSINGS = 4
 _SMALL = 1e-3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def phi1(x: float) -> float:
     """`(1 - exp(-x)) / x`: what is left of a constant force after x of its rates."""
     if x < _SMALL:
@@ -31,7 +31,7 @@ def phi1(x: float) -> float:
     return -math.expm1(-x) / x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def phi2(x: float) -> float:
     """`(exp(-x) - 1 + x) / x^2`: the same of a force that grows from 0."""
     if x < _SMALL:
@@ -39,7 +39,7 @@ def phi2(x: float) -> float:
     return (math.expm1(-x) + x) / (x * x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def phi1s(x: Floats) -> Floats:
     """`phi1` of each."""
     out = np.empty(len(x))
@@ -48,7 +48,7 @@ def phi1s(x: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def phi2s(x: Floats) -> Floats:
     """`phi2` of each."""
     out = np.empty(len(x))
@@ -57,7 +57,7 @@ def phi2s(x: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def relaxed(
     z: float, force: float, growth: float, rate: float, threshold: float, time: float
 ) -> float:
@@ -83,7 +83,7 @@ def relaxed(
     return z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _lowest(out: float, force: float, growth: float, rate: float, time: float) -> float:
     """When z is closest to its threshold after its start: where it turns, or at the end."""
     last = force + growth * time - rate * _outside(out, force, growth, rate, time)
@@ -100,14 +100,14 @@ def _lowest(out: float, force: float, growth: float, rate: float, time: float) -
     return high
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _outside(out: float, force: float, growth: float, rate: float, time: float) -> float:
     """How far beyond its threshold z is, if it stays there."""
     x = rate * time
     return out * math.exp(-x) + time * (force * phi1(x) + growth * time * phi2(x))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _way_out(z: float, force: float, growth: float, threshold: float) -> tuple[float, float]:
     """When `z + force t + growth t^2 / 2` first leaves the interval, and on which side."""
     first, on = np.inf, 1.0
@@ -119,7 +119,7 @@ def _way_out(z: float, force: float, growth: float, threshold: float) -> tuple[f
     return first, on
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _first_root(gap: float, pull: float, more: float) -> float:
     """The first t at which `pull t + more t^2 / 2` reaches a gap of at least 0, upward."""
     square = pull * pull + 2.0 * more * gap

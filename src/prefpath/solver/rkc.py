@@ -14,8 +14,8 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.model.design import Floats
 
 # The damping of Sommeijer, Shampine and Verwer: 5 % at every stage count.
@@ -80,7 +80,7 @@ class Stage(NamedTuple):
     y2: Floats
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def next_stage(out: Floats, stage: Stage, coefficients: Chebyshev, j: int, step: float) -> None:
     """Stage j of a step; `out` may be `stage.y2`."""
     y0, f0, y1, f1, y2 = stage

@@ -15,7 +15,7 @@ from prefpath.solver.active import (
     any_entered,
     common_slope,
     evaluate_serial,
-    rkc_stages_serial,
+    stages_serial,
 )
 from prefpath.solver.arguments import FIRST_SCALAR, CommonPart, Scratch
 from prefpath.solver.corners import (
@@ -134,7 +134,7 @@ class Slope:
         if self.minimiser is None and self._moments is None and not self._large:
             stop_if_cancelled()
             self.work.evaluations += n_stages
-            return rkc_stages_serial(y0, f0, step, coefficients, self._equation())
+            return stages_serial(y0, f0, step, coefficients, self._equation())
         older, newer = y0.copy(), y0 + coefficients.first * step * f0
         for j in range(2, n_stages + 1):
             f = self.at(newer)
@@ -264,7 +264,7 @@ class Slope:
         if self._large:
             self._evaluate_in_chunks(y, f)
             return
-        evaluate_serial(y, f, self._equation())
+        f[:] = evaluate_serial(y, self._equation())
 
     def _small_equation(self) -> SmallEquation:
         if self._small is None or self._small_of is not self.crowd.active:

@@ -19,8 +19,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
@@ -157,7 +157,7 @@ def surely_waiting_until(share: Floats, terms: Terms, bounds: GradientBounds) ->
         return float((terms.threshold / (bounds.steepest * share[:, None])).min())
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def find_suspects(
     waiting: Waiting,
     history: History,
@@ -194,7 +194,7 @@ def find_suspects(
     return found[:n_found]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _grown(norm: float, threshold: float, passed: float, reach: float) -> float:
     """Bound of a norm that along its slope is at the threshold after `reach`: it is convex."""
     if passed >= reach:
@@ -204,7 +204,7 @@ def _grown(norm: float, threshold: float, passed: float, reach: float) -> float:
     return norm + (threshold - norm) * passed / reach
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def refresh(
     who: Ints,
     waiting: Waiting,
@@ -240,7 +240,7 @@ def refresh(
     return cells_read
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _panel_end(
     u: int, first: int, waiting: Waiting, history: History, now: int, bounds: GradientBounds
 ) -> int:
@@ -261,13 +261,13 @@ def _panel_end(
     return last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _points(history: History) -> int:
     """Points of a panel: the mean of theta, or with attention Gauss's two on a straight move."""
     return 2 if history.theta.shape[1] > 0 else 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def panel_slope(
     u: int, history: History, first: int, last: int, inputs: Inputs, scratch: Scratch
 ) -> None:
@@ -284,7 +284,7 @@ def panel_slope(
         _add_slope(u, position, inputs, 1.0 / n_points, scratch)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _panel_scores(
     u: int, history: History, first: int, last: int, shift: float, design: Design, score: Floats
 ) -> float:
@@ -302,7 +302,7 @@ def _panel_scores(
     return position
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: Scratch) -> None:
     """Add a share of z' at the scores in the scratch to what the scratch has of it."""
     design, factor = inputs.design, -share / inputs.terms.total
@@ -313,10 +313,11 @@ def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: S
         for k in range(design.seen[u + 1] - design.seen[u]):
             product += scratch.score_gradient[k] * scratch.score[k]
         scratch.scalar[1] += factor * inputs.terms.attention_unit * product
-    add_to_block(u, design, scratch.score_gradient, factor, scratch.coefficient, 0)
+    start = np.int64(0)  # to the compiler, 0 itself would be another type
+    add_to_block(u, design, scratch.score_gradient, factor, scratch.coefficient, start)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner_kernel()
 def _note_reach(u: int, waiting: Waiting, inputs: Inputs, scratch: Scratch) -> None:
     """Note how large z is and how long it would take to its threshold along its slope."""
     terms, z = inputs.terms, waiting.z

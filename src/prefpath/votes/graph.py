@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from prefpath.compiling import kernel
 from prefpath.machine import for_rows
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
 from prefpath.votes.votes import Votes
@@ -36,8 +36,9 @@ def saw_one_order(votes: Votes) -> BoolArray:
     Liking the items on the left and leaning to the left are then the same votes: only the
     penalty, not the data, tells a deviation from a position bias.
     """
-    known, one_order = votes.position_known, for_rows(votes.n_rows, _one_order)
-    one: BoolArray = one_order(votes.offsets, votes.left, votes.right, known, votes.n_items)
+    one_order = for_rows(votes.n_rows, _one_order, _few_in_one_order)
+    sides = votes.left, votes.right, votes.position_known
+    one: BoolArray = one_order(votes.offsets, *sides, votes.n_items)
     return one
 
 
@@ -51,7 +52,19 @@ def busy_in_one_order(votes: Votes) -> BoolArray:
     return saw_one_order(votes) & busy
 
 
-@njit(cache=True, nogil=True)
+def _few_in_one_order(
+    offsets: IntArray, left: CodeArray, right: CodeArray, known: BoolArray, n_items: int
+) -> BoolArray:
+    """The same in NumPy."""
+    n_annotators = len(offsets) - 1
+    owner = np.repeat(np.arange(n_annotators), np.diff(offsets))[known]
+    on_both = np.intersect1d(owner * n_items + left[known], owner * n_items + right[known])
+    result: BoolArray = np.bincount(owner, minlength=n_annotators) > 0
+    result[on_both // max(n_items, 1)] = False
+    return result
+
+
+@kernel()
 def _one_order(
     offsets: IntArray, left: CodeArray, right: CodeArray, known: BoolArray, n_items: int
 ) -> BoolArray:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints
 from prefpath.weak.kernels import Slope
 
@@ -41,7 +41,7 @@ class Rows(NamedTuple):
     size: int
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def rows_of(design: Design, scales: Scales, gap: Floats, u: int) -> Rows:
     """The rows of annotator u: tastes by features, two own tastes, lean and attention."""
     first, last, start = design.cells[u], design.cells[u + 1], design.seen[u]
@@ -65,7 +65,7 @@ def rows_of(design: Design, scales: Scales, gap: Floats, u: int) -> Rows:
     return Rows(where, value, kind, width + n_seen + 2)
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def by_coefficients(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """Through `I + R' W R`."""
     where, value = rows.where, rows.value
@@ -89,7 +89,7 @@ def by_coefficients(rows: Rows, curvature: Floats, leverage: Floats, degrees: Fl
         degrees[kind_of[k]] += 1.0 - inverse[k, k]
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def _add_gram(rows: Rows, kind: int, gram: Floats) -> None:
     """Add the part of `R R'` that coefficients of one kind make."""
     n, width = rows.where.shape
@@ -108,7 +108,7 @@ def _add_gram(rows: Rows, kind: int, gram: Floats) -> None:
             line[rows.where[r, p]] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def by_votes(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """Through `I + W^1/2 R R' W^1/2`."""
     n = len(curvature)
@@ -133,7 +133,7 @@ def by_votes(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -
         leverage[r] = total / root[r] if root[r] > _LEAST_ROOT else whole[r, r]
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def by_diagonal(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """As if every coefficient stood alone."""
     where, value = rows.where, rows.value
@@ -153,7 +153,7 @@ def by_diagonal(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats
         degrees[kind_of[k]] += 1.0 - 1.0 / diagonal[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill_blocks(
     design: Design, scales: Scales, slope: Slope, leverage: Floats, degrees: Floats
 ) -> None:

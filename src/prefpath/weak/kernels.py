@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.model.design import Design, Floats
 from prefpath.model.scalar_losses import scalar_curvature, scalar_gradient
 
@@ -33,7 +33,7 @@ class Slope(NamedTuple):
     gap: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill_margins(design: Design, terms: Terms, margin: Floats, gap: Floats) -> None:
     """Margin of every cell, and how much the common scores differ in it."""
     for u in range(len(design.cells) - 1):
@@ -46,7 +46,7 @@ def fill_margins(design: Design, terms: Terms, margin: Floats, gap: Floats) -> N
             margin[c] = slope * gap[c] + terms.own[a] - terms.own[b] + lean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel()
 def fill_slopes(
     code: int, parameter: float, margin: Floats, choice: Floats, weight: Floats, slope: Slope
 ) -> None:
@@ -56,7 +56,7 @@ def fill_slopes(
         slope.curvature[c] = weight[c] * scalar_curvature(code, parameter, margin[c], choice[c])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_pulls(design: Design, attention: Floats, gap: Floats, pull: Floats, out: Terms) -> Floats:
     """Add the gradient of the loss in the terms to `out`; returns that in the position effect."""
     position = np.zeros(1)
@@ -74,7 +74,7 @@ def add_pulls(design: Design, attention: Floats, gap: Floats, pull: Floats, out:
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_curvature(
     design: Design, attention: Floats, slope: Slope, out: Terms, common: Floats, taste: Floats
 ) -> Floats:
@@ -102,7 +102,7 @@ def add_curvature(
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def add_product(design: Design, attention: Floats, slope: Slope, way: Terms, out: Terms) -> Floats:
     """Add `J' curvature J way` to `out` in one pass; returns its part in the position effect."""
     position = np.zeros(1)
@@ -125,7 +125,7 @@ def add_product(design: Design, attention: Floats, slope: Slope, way: Terms, out
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def spread(design: Design, coefficient: Floats, own: Floats) -> None:
     """Add to the tastes of seen items what coefficients of features say."""
     width = design.features.shape[1]
@@ -137,7 +137,7 @@ def spread(design: Design, coefficient: Floats, own: Floats) -> None:
             own[k] += total
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def gather(design: Design, own: Floats, coefficient: Floats) -> None:
     """Add the transpose of `spread` to the coefficients."""
     width = design.features.shape[1]

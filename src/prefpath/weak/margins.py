@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from prefpath.compiling import kernel
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.losses import Loss
 from prefpath.model.scalar_losses import BRADLEY_TERRY, THURSTONE_MOSTELLER
@@ -93,7 +93,7 @@ def _difference(score: Floats, asked: Asked) -> Floats:
     return difference
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def find_seen(seen: Seen, annotator: Ints, item: Ints) -> Ints:
     """Place of each item among what its annotator has seen; -1 where they have not."""
     place = np.full(len(item), -1, dtype=np.int64)
