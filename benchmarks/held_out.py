@@ -3,10 +3,12 @@
     python benchmarks/held_out.py --splits 10
     python benchmarks/held_out.py --sets iqa judges --rivals ridge l1 --splits 3
     python benchmarks/held_out.py --ours 'attention={"attention": true}' --ours 0.1.0
-    python benchmarks/held_out.py --ours default --rivals --json new.json
+    python benchmarks/held_out.py --ours default --rivals --keep new.json
     python benchmarks/held_out.py --known new.json rivals.json
 
-The last line prints what earlier runs wrote, method beside method, on the splits all of them had.
+`--keep` writes every split's figures to a file and goes on where an earlier run stopped. The last
+line prints what such files hold: the first method on all of its splits, the others beside it on the
+splits both had.
 Each split holds 30 % of the votes out at random; every method is tuned on the others alone, by
 cross-validated log-loss. Simulated crowds (20 items with scores N(0, 1), 200 annotators with 50
 votes each) are drawn anew for each split: sparse (a tenth have tastes, N(0, 2^2)), all deviate a
@@ -115,52 +117,72 @@ def judge(name: str, predict: Predict, data: Data, split: int) -> Judged:
     )
 
 
-def show(name: str, results: list[Judged], methods: list[str]) -> None:
-    """One table: a line for each method, differences from the first."""
-    by_method = {m: [r for r in results if r.method == m] for m in methods}
-    first = np.array([r.log_loss for r in by_method[methods[0]]])
+def show(name: str, results: list[Judged]) -> None:
+    """One table: a line for each method, differences from the first on the splits both had."""
+    methods = list(dict.fromkeys(each.method for each in results))
+    by_method = {m: {r.split: r for r in results if r.method == m} for m in methods}
+    first = by_method[methods[0]]
     print(f"\n{name}: {len(first)} split{'' if len(first) == 1 else 's'}")
-    print(f"{'method':22}{'log-loss':>10}{'difference':>12}{'error':>8}{'slope':>8}{'wrong':>8}"
-          f"{'CPU s':>8}")  # fmt: skip
+    print(f"{'method':22}{'splits':>7}{'log-loss':>10}{'difference':>12}{'error':>8}{'slope':>8}"
+          f"{'wrong':>8}{'CPU s':>8}")  # fmt: skip
     for method, found in by_method.items():
-        cost = np.array([r.log_loss for r in found])
-        apart, error = mean_and_error((cost - first).tolist())
-        slope, wrong, seconds = (
-            float(np.mean([getattr(r, part) for r in found]))
-            for part in ("calibration", "wrong", "seconds")
+        shared = sorted(set(found) & set(first))
+        if not shared:
+            continue
+        apart, error = mean_and_error([found[s].log_loss - first[s].log_loss for s in shared])
+        cost, slope, wrong, seconds = (
+            float(np.mean([getattr(found[s], part) for s in shared]))
+            for part in ("log_loss", "calibration", "wrong", "seconds")
         )
-        print(f"{method:22}{cost.mean():>10.4f}{apart:>+12.4f}{error:>8.4f}{slope:>8.2f}"
+        print(f"{method:22}{len(shared):>7}{cost:>10.4f}{apart:>+12.4f}{error:>8.4f}{slope:>8.2f}"
               f"{wrong:>8.4f}{seconds:>8.1f}", flush=True)  # fmt: skip
 
 
+Kept = dict[str, list[Judged]]
+
+
+def read_kept(file: str | None) -> Kept:
+    """What earlier runs have found, by set."""
+    if file is None or not Path(file).exists():
+        return {}
+    read = json.loads(Path(file).read_text("utf-8"))
+    return {name: [Judged(**each) for each in found] for name, found in read.items()}
+
+
+def write_kept(file: str | None, kept: Kept) -> None:
+    """Put all of it into the file, at once."""
+    if file is not None:
+        whole = {name: [asdict(each) for each in found] for name, found in kept.items()}
+        beside = Path(f"{file}.new")
+        beside.write_text(json.dumps(whole, indent=1), "utf-8")
+        beside.replace(file)
+
+
 def run(given: argparse.Namespace) -> None:
-    """Fit every method on every split; one table for each set."""
-    methods: dict[str, Predict] = {n: ours(s) for n, s in our_settings(given.ours).items()}
+    """Fit every method on every split; then one table for each set."""
+    settings = {} if given.rivals_alone else our_settings(given.ours)
+    methods: dict[str, Predict] = {name: ours(how) for name, how in settings.items()}
     methods |= {key: rival(key) for key in given.rivals}
-    written: dict[str, list[dict[str, object]]] = {}
+    kept = read_kept(given.keep)
+    for split in range(given.first_split, given.first_split + given.splits):
+        for name in given.sets:
+            found, data = kept.setdefault(name, []), load(name, split)
+            known = {each.method for each in found if each.split == split}
+            for method in (each for each in methods if each not in known):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", VoteWarning)
+                    found.append(judge(method, methods[method], data, split))
+                write_kept(given.keep, kept)
     for name in given.sets:
-        results = []
-        for split in range(given.first_split, given.first_split + given.splits):
-            data = load(name, split)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", VoteWarning)
-                results += [judge(m, predict, data, split) for m, predict in methods.items()]
-            written[name] = [asdict(result) for result in results]
-            if given.json:
-                Path(given.json).write_text(json.dumps(written, indent=1), "utf-8")
-        show(name, results, list(methods))
+        show(name, kept[name])
 
 
 def show_known(files: list[str], sets: list[str]) -> None:
-    """The same tables from what earlier runs wrote."""
-    read = [json.loads(Path(file).read_text("utf-8")) for file in files]
+    """The same tables from what earlier runs kept."""
+    read = [read_kept(file) for file in files]
     for name in sets:
-        results = [Judged(**each) for one in read for each in one.get(name, [])]
-        methods = list(dict.fromkeys(each.method for each in results))
-        splits = [{each.split for each in results if each.method == m} for m in methods]
-        if shared := set.intersection(*splits) if splits else set():
-            kept = {(r.method, r.split): r for r in results if r.split in shared}
-            show(name, [kept[key] for key in sorted(kept)], methods)
+        if results := [each for one in read for each in one.get(name, [])]:
+            show(name, results)
 
 
 def main() -> None:
@@ -170,7 +192,8 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--ours", action="append", default=[], help='NAME or NAME={"argument": 1}')
     parser.add_argument("--rivals", nargs="*", default=list(RIVALS))
-    parser.add_argument("--json", help="write every split's figures to this file")
+    parser.add_argument("--rivals-alone", action="store_true", help="nothing of ours")
+    parser.add_argument("--keep", help="a file of every split's figures, to go on from")
     parser.add_argument("--known", nargs="+", help="print these files instead of fitting anything")
     given = parser.parse_args()
     if given.known:

@@ -1,14 +1,16 @@
-"""How far odd annotators move the common scores: RMSE and Kendall's tau against the truth.
+"""How far odd annotators move the common scores: RMSE, Kendall's tau, coverage of the truth.
 
     python benchmarks/robustness.py --crowds 10
     python benchmarks/robustness.py --ours default --rivals Bradley-Terry CrowdBT
     python benchmarks/robustness.py --ours 'attention={"attention": true}' --shares 0.3
+    python benchmarks/robustness.py --ours default --rivals --shares 0.1   # coverage
 
 Crowds: 20 items with scores N(0, 1), 200 annotators with 50 votes each, of whom a share answers
 at random, contrarily (slope -1), or clicks one side (left or right, lean 4). Methods: plain
 Bradley-Terry, CrowdBT, "set aside and refit" (those `discover` names are left out and
 Bradley-Terry is fitted to the others), ridge with slopes, and our model. Scores are centred. The
-standard error over crowds is printed beside each mean.
+standard error over crowds is printed beside each mean. "held" is the share of items whose true
+score lies in the 95 % interval of our leaderboard; rivals have none.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from crowds import Data, Scores, fit_ours, mean_and_error, our_settings, simulate
@@ -55,19 +59,49 @@ RIVALS: dict[str, Scores] = {
 }
 
 
-def ours(settings: dict[str, object]) -> Scores:
-    def scores(votes: Votes) -> np.ndarray:
-        ranking = fit_ours(Data(votes, None), dict(settings)).ranking_columns(interval=None)
-        place = dict(zip(ranking["item"], ranking["score"], strict=True))
-        return np.array([place[item] for item in votes.items])
+class Found(NamedTuple):
+    """How far scores are from the truth, and the share of intervals that hold it."""
 
-    return scores
+    rmse: float
+    tau: float
+    held: float
+
+
+Method = Callable[[Votes, np.ndarray], Found]
+
+
+def found_by(scores: Scores) -> Method:
+    """A rival: scores alone."""
+    return lambda votes, truth: Found(*errors(scores(votes), truth), np.nan)
+
+
+def ours(settings: dict[str, object]) -> Method:
+    """Our leaderboard."""
+
+    def found(votes: Votes, truth: np.ndarray) -> Found:
+        board = fit_ours(Data(votes, None), dict(settings)).ranking_columns()
+        true = dict(zip(votes.items, truth - truth.mean(), strict=True))
+        wanted = np.array([true[item] for item in board["item"]])
+        low, high = (np.asarray(board[end], dtype=float) for end in ("score_low", "score_high"))
+        held = float(np.mean((low <= wanted) & (wanted <= high)))
+        return Found(*errors(np.asarray(board["score"], dtype=float), wanted), held)
+
+    return found
 
 
 def errors(scores: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     """RMSE of centred scores, and Kendall's tau."""
     apart = (scores - scores.mean()) - (truth - truth.mean())
     return float(np.sqrt(np.mean(apart**2))), float(kendalltau(scores, truth).statistic)
+
+
+def show(kind: str, share: float, found: dict[str, list[Found]]) -> None:
+    """A line for each method: means over crowds, each with its standard error."""
+    print(f"\n{f'{share:.0%} {kind}':>32}" + "".join(
+        f"{part:>8}{'error':>8}" for part in Found._fields))  # fmt: skip
+    for name, values in found.items():
+        parts = [mean_and_error(part) for part in zip(*values, strict=True)]
+        print(f"{name:>32}" + "".join(f"{m:>8.3f}{e:>8.3f}" for m, e in parts), flush=True)
 
 
 def main() -> None:
@@ -80,24 +114,21 @@ def main() -> None:
     parser.add_argument("--json", help="write every crowd's figures to this file")
     given = parser.parse_args()
     warnings.simplefilter("ignore", VoteWarning)
-    methods = {name: RIVALS[name] for name in given.rivals}
+    methods: dict[str, Method] = {name: found_by(RIVALS[name]) for name in given.rivals}
     methods |= {name: ours(settings) for name, settings in our_settings(given.ours).items()}
     written = []
     for kind in given.kinds:
         for share in given.shares:
-            found: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
+            found: dict[str, list[Found]] = {name: [] for name in methods}
             for seed in range(given.crowds):
                 crowd = simulate(seed, **KINDS[kind](share))
                 for name, method in methods.items():
-                    found[name].append(errors(method(crowd.votes), crowd.scores))
-            print(
-                f"\n{share:.0%} {kind}{'method':>22}{'RMSE':>8}{'error':>8}{'tau':>8}{'error':>8}"
-            )
-            for name, values in found.items():
-                rmse, tau = (mean_and_error(part) for part in zip(*values, strict=True))
-                print(f"{name:>32}{rmse[0]:>8.3f}{rmse[1]:>8.3f}{tau[0]:>8.3f}{tau[1]:>8.3f}",
-                      flush=True)  # fmt: skip
-                written.append({"kind": kind, "share": share, "method": name, "values": values})
+                    found[name].append(method(crowd.votes, crowd.scores))
+            show(kind, share, found)
+            written += [
+                {"kind": kind, "share": share, "method": name, "values": values}
+                for name, values in found.items()
+            ]
     if given.json:
         Path(given.json).write_text(json.dumps(written, indent=1), "utf-8")
 

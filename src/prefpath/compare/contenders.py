@@ -92,10 +92,11 @@ class MultiLevel:
     loss: str
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     is_ours: bool = True
+    title: str | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
-        return f"multi-level {self.loss}"
+        return self.title or f"multi-level {self.loss}"
 
     def predict(self, task: Task) -> Prediction:
         training, features = keep(task.votes, task.split.train), None
@@ -122,7 +123,14 @@ class MultiLevel:
         return Prediction(margin, loss.probability(margin) if loss.binary else None)
 
 
+def our_default(**settings: Any) -> MultiLevel:
+    """What `PreferenceModel()` predicts with: attention where votes show it, small effects."""
+    beyond_paper = {"weak": "auto", "attention": "auto"}
+    return MultiLevel("bradley-terry", {**beyond_paper, **settings}, title="prefpath's default")
+
+
 CONTENDERS: dict[str, Contender] = {
+    "default": our_default(),
     **{
         f"multi-level-{loss}": MultiLevel(loss)
         for loss in ("linear", "bradley-terry", "thurstone-mosteller")

@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logit, ndtri
 
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
-from prefpath.model.scalar_losses import BRADLEY_TERRY, THURSTONE_MOSTELLER
 from prefpath.predict import Comparisons
 from prefpath.votes.encode import BoolArray
 from prefpath.weak.layout import Axes, Ballots, Coefficients
@@ -24,23 +22,29 @@ from prefpath.weak.margins import (
     moments,
 )
 from prefpath.weak.mode import Posterior, State
-from prefpath.weak.strengths import SCORES, TASTE_FEATURES, TASTES, Chosen, Entered
+from prefpath.weak.slopes import has_chances, margin_of, mixed_margins, slope_weights
+from prefpath.weak.strengths import ATTENTION, SCORES, TASTE_FEATURES, TASTES, Chosen, Entered
 
 _MOST_OTHERS = 64  # annotators a stranger is taken for one of
 _CERTAIN = 1e-12
 
 
 class Shares(NamedTuple):
-    """How much of the approximate variances counts: of what is added up, and of the attention's.
+    """What is made of a margin and its approximate variance, as held-out votes say.
 
-    Unless held-out votes say otherwise, nothing of the attention's: its posterior is skewed, and
-    a normal one would have far too many look away. `scale` multiplies the margins: what held-out
-    votes say of their size.
+    `additive` is how much of the variance counts, that of the attention aside: its posterior is
+    skewed, and a normal one would have far too many look away. `mixed`: the attention is a
+    distribution (`weak/slopes.py`) and not a number. `scale` multiplies the margins.
     """
 
     additive: float = 1.0
-    slope: float = 0.0
     scale: float = 1.0
+    mixed: bool = False
+
+    def margins(self, loss: Loss, found: Moments) -> Floats:
+        """Margins whose probabilities are calibrated, but for the scale."""
+        mean = found.mixed if self.mixed else found.mean
+        return mean * attenuation(loss, self.additive * found.additive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,8 @@ class WeakEffects:
         Features of the items on these axes.
     entered : Entered
         Who has sparse effects: theirs have a prior of their own.
+    slopes : array (n_annotators, len(GRID)) or None
+        Probability of each slope of `weak.slopes.GRID`, where `shares.mixed`.
     """
 
     loss: Loss
@@ -75,6 +81,7 @@ class WeakEffects:
     axes: Axes | None
     turned: Floats
     entered: Entered
+    slopes: Floats | None = None
 
     @classmethod
     def at(
@@ -90,7 +97,9 @@ class WeakEffects:
         diagonal = np.maximum(posterior.diagonal(state, posterior.slopes(state)), _CERTAIN)
         variance = posterior.scale.like(posterior.scale.flat() ** 2 / diagonal)
         seen = Seen(ballots.design.seen, ballots.design.seen_item)
-        features = ballots.design.features
+        features, slopes = ballots.design.features, None
+        if shares.mixed:
+            slopes = slope_weights(ballots, state, float(chosen.tau[ATTENTION]))
         return cls(
             ballots.loss,
             chosen,
@@ -101,6 +110,7 @@ class WeakEffects:
             ballots.axes,
             features,
             entered,
+            slopes,
         )
 
     @property
@@ -148,12 +158,16 @@ class WeakEffects:
     def _moments(self, asked: Asked) -> Moments:
         tau = self.chosen.tau
         prior = np.append(tau[TASTES + self.entered.taste] ** 2, tau[SCORES] ** 2)
-        return moments(self.values, self.variance, prior, self.seen, asked)
+        found = moments(self.values, self.variance, prior, self.seen, asked)
+        if self.slopes is None:
+            return found
+        gap, steep = common_difference(self.values, asked), self.values.attention[asked.annotator]
+        rest = found.mean - (1.0 + steep) * gap
+        mixed = mixed_margins(self.loss, gap, rest, self.slopes[asked.annotator])
+        return found._replace(mixed=mixed)
 
     def _of_known(self, asked: Asked) -> Floats:
-        mean, additive, slope = self._moments(asked)
-        uncertain = self.shares.additive * additive + self.shares.slope * slope
-        return self.shares.scale * mean * attenuation(self.loss, uncertain)
+        return self.shares.scale * self.shares.margins(self.loss, self._moments(asked))
 
     def _of_strangers(self, asked: Asked) -> Floats:
         """A stranger is one of the known annotators, with a taste of their own."""
@@ -161,12 +175,10 @@ class WeakEffects:
         lean, attention = self._others
         margin = asked.position * self.values.position[0] + np.outer(1.0 + attention, gap)
         margin += np.outer(lean, asked.position)
-        if self.loss.code not in (BRADLEY_TERRY, THURSTONE_MOSTELLER):
+        if not has_chances(self.loss):
             return margin.mean(axis=0)
         chance = self.loss.probability(margin * attenuation(self.loss, self._taste_variance(asked)))
-        mean = np.clip(chance.mean(axis=0), _CERTAIN, 1.0 - _CERTAIN)
-        back: Floats = logit(mean) if self.loss.code == BRADLEY_TERRY else ndtri(mean)
-        return back
+        return margin_of(self.loss, chance.mean(axis=0))
 
     @cached_property
     def _others(self) -> tuple[Floats, Floats]:

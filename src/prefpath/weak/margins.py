@@ -50,11 +50,15 @@ def attenuation(loss: Loss, variance: Floats) -> Floats:
 
 
 class Moments(NamedTuple):
-    """Mean of each margin, its variance without that of the attention, and that."""
+    """Mean of each margin, and its variance without that of the attention.
+
+    `mixed` is the margin of the mean probability over the slopes an annotator may have; the mean
+    itself where nobody asked for it.
+    """
 
     mean: Floats
     additive: Floats
-    slope: Floats
+    mixed: Floats
 
 
 def moments(
@@ -79,7 +83,7 @@ def moments(
     for d in range(n_features):
         mean += asked.features[:, d] * values.taste[u * n_features + d]
         additive += asked.features[:, d] ** 2 * variance.taste[u * n_features + d]
-    return Moments(mean, additive, gap**2 * variance.attention[u])
+    return Moments(mean, additive, mean)
 
 
 def common_difference(values: Coefficients, asked: Asked) -> Floats:

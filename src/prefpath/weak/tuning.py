@@ -23,8 +23,10 @@ from prefpath.predict import Comparisons
 from prefpath.selection.folds import Fold
 from prefpath.weak.effects import Shares, WeakEffects
 from prefpath.weak.layout import Ballots
-from prefpath.weak.margins import Moments, attenuation
+from prefpath.weak.margins import Moments
+from prefpath.weak.slopes import has_chances
 from prefpath.weak.strengths import (
+    ATTENTION,
     FEATURES,
     LEANS,
     SCORES,
@@ -46,7 +48,7 @@ _MOST_STEPS = 8
 _ROUNDS = 2
 _WORTH = 1e-4  # of held-out loss: less is not worth a step
 _SURE = 2.0
-_SHARES = (0.0, 0.25, 0.5, 1.0, 1.5)
+_SHARES = (0.0, 0.25, 0.5, 1.5)  # beside 1
 _SCALES = (0.5, 1.5)
 _NEWTON_STEPS = 20
 
@@ -64,12 +66,16 @@ class Judged(NamedTuple):
         """Mean held-out loss."""
         return float(self.weight @ self.cost / self.weight.sum())
 
+    def gain_over(self, other: Judged) -> tuple[float, float]:
+        """How much smaller the error is, and its standard error, paired by vote."""
+        gain, total = other.cost - self.cost, float(self.weight.sum())
+        mean = float(self.weight @ gain) / total
+        return mean, float(np.sqrt(self.weight**2 @ (gain - mean) ** 2)) / total
+
     def clearly_better(self, other: Judged) -> bool:
-        """Whether the error is smaller by more than two standard errors, paired by vote."""
-        gain = other.cost - self.cost
-        mean = float(self.weight @ gain / self.weight.sum())
-        spread = float(np.sqrt(self.weight**2 @ (gain - mean) ** 2)) / float(self.weight.sum())
-        return mean > max(_WORTH, _SURE * spread)
+        """Whether the error is smaller by more than two standard errors."""
+        gain, error = self.gain_over(other)
+        return gain > max(_WORTH, _SURE * error)
 
 
 class FoldOfVotes(NamedTuple):
@@ -89,22 +95,37 @@ class HeldOut:
     starts: list[tuple[Floats, Floats]]
 
     def judge(self, chosen: Chosen) -> Judged:
-        """Error on held-out votes under some strengths."""
-        found = [self._one(k, chosen) for k in range(len(self.folds))]
-        whole = Moments(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-        weight = np.concatenate([each.fold.test[each.fold.test != 0] for each in self.folds])
-        loss, choice = self.ballots.loss, self.choice
+        """Error on held-out votes under some strengths, by the share that makes it least."""
+        found = self._moments(chosen, mixed=False)
+        return min(self._by_shares(found, Shares()), key=lambda one: one.error)
 
-        def judged(shares: Shares) -> Judged:
-            variance = shares.additive * whole.additive + shares.slope * whole.slope
-            margin = whole.mean * attenuation(loss, variance)
-            return Judged(margin, loss.value(margin, choice), weight, shares)
+    def judge_shares(self, chosen: Chosen, *, mixed: bool) -> Judged:
+        """What becomes of margins and variances; `mixed` tries slopes as distributions.
 
-        if not loss.binary:
-            return judged(Shares())
-        first = _best([judged(Shares(share, 0.0)) for share in _SHARES])
-        tried = [Shares(first.shares.additive, share) for share in _SHARES[1:]]
-        return _best([first, *(judged(shares) for shares in tried)])
+        These are taken where they predict better at all: both ways are as simple. Of the variance
+        all counts, as theory says, unless another share is clearly better.
+        """
+        found = self._moments(chosen, mixed)
+        ways = [Shares(), Shares(mixed=True)] if mixed else [Shares()]
+        way = min((self._judged(found, shares) for shares in ways), key=lambda one: one.error)
+        return _best_if_clear(self._by_shares(found, way.shares))
+
+    def _by_shares(self, found: Moments, shares: Shares) -> list[Judged]:
+        others = _SHARES if self.ballots.loss.binary else ()
+        return [self._judged(found, shares._replace(additive=share)) for share in (1.0, *others)]
+
+    def _moments(self, chosen: Chosen, mixed: bool) -> Moments:
+        found = [self._one(k, chosen, mixed) for k in range(len(self.folds))]
+        return Moments(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _judged(self, found: Moments, shares: Shares) -> Judged:
+        margin = shares.margins(self.ballots.loss, found)
+        return Judged(margin, self.ballots.loss.value(margin, self.choice), self.weight, shares)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """Weights of the held-out votes, fold after fold."""
+        return np.concatenate([each.fold.test[each.fold.test != 0] for each in self.folds])
 
     @cached_property
     def choice(self) -> Floats:
@@ -112,7 +133,7 @@ class HeldOut:
         rows = [np.flatnonzero(each.fold.test) for each in self.folds]
         return self.ballots.votes.choice[np.concatenate(rows)]
 
-    def _one(self, k: int, chosen: Chosen) -> Moments:
+    def _one(self, k: int, chosen: Chosen, mixed: bool) -> Moments:
         fold, entered, groups = self.folds[k]
         ballots = self.ballots.with_weight(fold.train)
         posterior = chosen.posterior(ballots, groups)
@@ -120,16 +141,26 @@ class HeldOut:
         start = rescaled(q, groups, tau, chosen.tau)
         state = find_rough_mode(posterior, start)
         self.starts[k] = state.q, chosen.tau
-        effects = WeakEffects.at(ballots, entered, chosen, posterior, state)
+        shares = Shares(mixed=mixed)
+        effects = WeakEffects.at(ballots, entered, chosen, posterior, state, shares)
         return effects.moments(Comparisons.of(ballots.votes, np.flatnonzero(fold.test)))
 
 
-def _best(judged: list[Judged]) -> Judged:
-    return judged[int(np.argmin([one.error for one in judged]))]
+def _best_if_clear(judged: list[Judged]) -> Judged:
+    """The best, or the first unless the best is better by more than two standard errors.
+
+    Shares differ by less in held-out loss than chance makes: the least one would mostly be noise.
+    """
+    best = judged[int(np.argmin([one.error for one in judged]))]
+    gain, error = best.gain_over(judged[0])
+    return best if gain > _SURE * error else judged[0]
 
 
 def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
-    """The factor on the margins that predicts held-out votes best, drawn to 1 by its error."""
+    """The factor on the margins that predicts held-out votes best, drawn to 1 by its error.
+
+    It stays 1 within two standard errors: the strengths were chosen from the same votes.
+    """
     if not loss.binary:
         return 1.0
     scale, bend = 1.0, 1.0
@@ -141,7 +172,7 @@ def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
         if abs(step) < 1e-6:
             break
     away = scale - 1.0
-    return 1.0 + away * max(0.0, 1.0 - 1.0 / max(bend * away**2, 1e-300))
+    return 1.0 + away * max(0.0, 1.0 - _SURE**2 / max(bend * away**2, 1e-300))
 
 
 def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
@@ -159,7 +190,8 @@ def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
                     break
         if best is before:
             break
-    return chosen, best
+    slopes_vary = bool(chosen.tau[ATTENTION] > 0.0) and has_chances(held_out.ballots.loss)
+    return chosen, held_out.judge_shares(chosen, mixed=slopes_vary)
 
 
 def _climb(
