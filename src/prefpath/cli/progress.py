@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from prefpath.cli.app import error_console
 
-Report = Callable[[str, float], None]
+
+class Report(Protocol):
+    """Says what is being done and the share done; a note beside it may change on the way."""
+
+    def __call__(self, doing: str, share: float, note: str = "", /) -> None: ...
 
 
 @contextmanager
@@ -25,9 +30,9 @@ def progress_bar() -> Iterator[Report | None]:
     with Progress(*columns, console=error_console, transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def report(doing: str, share: float) -> None:
+        def report(doing: str, share: float, note: str = "", /) -> None:
             if doing not in tasks:
                 tasks[doing] = progress.add_task(doing, total=1.0)
-            progress.update(tasks[doing], completed=share)
+            progress.update(tasks[doing], completed=share, description=doing + note)
 
         yield report
