@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from prefpath.cli.app import error_console
 
-
-class Report(Protocol):
-    """Says what is being done and the share done; a note beside it may change on the way."""
-
-    def __call__(self, doing: str, share: float, note: str = "", /) -> None: ...
+# Called with what is being done, the share done, and a note beside it that may change on the way.
+Report = Callable[..., None]
 
 
 @contextmanager
