@@ -95,18 +95,24 @@ def noise_first(seed: int) -> Votes:
 
 
 PLAIN: dict[str, Any] = {"balance": False}
+ATTENTION: dict[str, Any] = {"balance": True, "attention": True}
 CASES = {
     "iqa": Case(data("iqa_ref1")),
     "iqa, plain": Case(data("iqa_ref1"), how=PLAIN),
     "iqa, mismatch": Case(data("iqa_ref1"), criterion="mismatch"),
+    "iqa, attention": Case(data("iqa_ref1"), how=ATTENTION),
     "llmfao": Case(data("llmfao_crowd")),
     "llmfao, plain": Case(data("llmfao_crowd"), how=PLAIN),
     "judges": Case(data("llm_position_bias"), ratio=400.0),
     "judges, plain": Case(data("llm_position_bias"), ratio=400.0, how=PLAIN),
     "poems": Case(data("poems")),
     "worldcollege": Case(data("worldcollege"), ratio=50.0),
+    "worldcollege, attention": Case(data("worldcollege"), ratio=50.0, how=ATTENTION),
     "worldcollege, plain": Case(data("worldcollege"), how=PLAIN),
     "movies": Case(data("movie_pami"), how={"balance": True, "movie features": True}, ratio=400.0),
+    "16,000 x 160, a tenth odd": Case(
+        crowd(16_000, 160, 30, contrary=0.05, random=0.05, seed=1), how=ATTENTION
+    ),
     "nobody deviates": Case(crowd(10_000, 200, 10, deviants=0, clickers=0)),
     "5,000 x 50": Case(crowd(5_000, 50, 10)),
     "5,000 x 50, even": Case(crowd(5_000, 50, 10, activity="even", deviants=0.3)),
@@ -165,10 +171,9 @@ def compare(name: str, case: Case, seed: int) -> bool:
 
 def compare_tolerance(name: str, case: Case, seed: int) -> bool:
     """Print how far the folds' tolerance moves the held-out error, to 20 times the first entry."""
-    near, usual = (
-        follow(case, replace(far(20.0), fold_tolerance=tolerance), seed)
-        for tolerance in (TOLERANCE, Stopping().fold_tolerance)
-    )
+    wide = far(20.0)
+    close = replace(wide, fold_tolerance=TOLERANCE, fold_tolerance_with_attention=TOLERANCE)
+    near, usual = (follow(case, stopping, seed) for stopping in (close, wide))
     moved = float(np.abs(near[0].mean - usual[0].mean).max())
     same = near[0].t_cv == usual[0].t_cv
     print(

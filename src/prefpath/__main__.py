@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 from contextlib import suppress
 from typing import NoReturn
 
@@ -17,7 +19,18 @@ def main() -> None:
         signal.signal(signal.SIGINT, _stop)
     from prefpath import cli
 
-    cli.main()
+    try:
+        cli.main()
+    except SystemExit as end:
+        _exit(end.code)
+
+
+def _exit(code: object) -> NoReturn:
+    """End at once: taking every module apart would keep the prompt for a second or two."""
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _stop(*_: object) -> NoReturn:

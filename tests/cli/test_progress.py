@@ -25,5 +25,8 @@ def test_a_bar_for_each_step_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
         report("collecting labels", 0.5)
         report("collecting labels", 1.0)
         report("reading votes", 0.25)
+        report("reading votes", 0.5, ", 7 of 9")
     assert "collecting labels" in screen.getvalue()
-    assert "reading votes" in screen.getvalue()
+    last = screen.getvalue().rpartition("collecting labels")[2]
+    assert last.count("reading votes") == 1  # a note changes the bar, and is no bar of its own
+    assert "reading votes, 7 of 9" in last

@@ -19,10 +19,11 @@ from prefpath.cli.failures import say_warning
 from prefpath.cli.followers import rank_followers
 from prefpath.cli.keeping import Remembering, checkpoint_for
 from prefpath.cli.outcome import Outcome
-from prefpath.cli.progress import progress_bar
+from prefpath.cli.progress import Report, progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.errors import FindingWarning, SettingError, VoteWarning
 from prefpath.population import population_of
+from prefpath.stages import watched
 from prefpath.text import counted
 from prefpath.votes import Votes
 
@@ -212,21 +213,22 @@ def fit(
         fit_with_progress(model, source, keeper)
         if t is not None:
             model.stop_at(t)
-        findings = find(
-            model,
-            how,
-            q=q,
-            scale=scale,  # type: ignore[arg-type]
-            anchor=anchor,
-            weak=model.weak_ if report is not None else None,
-        )
-        found = Outcome(
-            findings,
-            {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
-            rank_followers(findings, model) if followers else None,
-        )
-        # Files first: whatever happens to the terminal, the fit is not lost.
-        wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
+        with progress_bar() as bar, watched(bar):
+            findings = find(
+                model,
+                how,
+                q=q,
+                scale=scale,  # type: ignore[arg-type]
+                anchor=anchor,
+                weak=model.weak_ if report is not None else None,
+            )
+            found = Outcome(
+                findings,
+                {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
+                rank_followers(findings, model) if followers else None,
+            )
+            # Files first: whatever happens to the terminal, the fit is not lost.
+            wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
         if json:
             print_json(found.as_json())
         else:
@@ -311,18 +313,23 @@ def fit_with_progress(
         warnings.simplefilter("always", VoteWarning)
         warnings.simplefilter("ignore", FindingWarning)  # shown with the result
         warnings.showwarning = _say_once()  # at once: a fit may take hours
-        first: list[float] = []
         voter = source.voter if isinstance(source, Votes) else "annotator"
-
-        def progress(t: float, active: int) -> None:
-            first.append(t)
-            if report is not None:
-                share = np.log(t / first[0]) / np.log(50.0)
-                report("following the path", min(0.99, float(share)))
-                report(f"  {counted(active, voter)} unlike the rest", min(0.99, float(share)))
-
-        told = progress if report is not None else None
+        told = None if report is None else _path_progress(report, voter)
         if isinstance(source, Votes):
             model.fit(source, progress=told, checkpoint=checkpoint)
         else:
             model.fit_collected(source, progress=told, checkpoint=checkpoint)
+
+
+def _path_progress(report: Report, voter: str) -> Callable[[float, int], None]:
+    """Shows how far path and folds have come, on a bar after that of what comes before them."""
+    preparing, first = "preparing the votes", []
+    report(preparing, 0.0)
+
+    def progress(t: float, active: int) -> None:
+        first.append(t)
+        report(preparing, 1.0)
+        share = min(0.99, float(np.log(t / first[0]) / np.log(50.0)))
+        report("following the path", share, f", {counted(active, voter)} unlike the rest")
+
+    return progress

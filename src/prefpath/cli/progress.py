@@ -9,7 +9,8 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 
 from prefpath.cli.app import error_console
 
-Report = Callable[[str, float], None]
+# Called with what is being done, the share done, and a note beside it that may change on the way.
+Report = Callable[..., None]
 
 
 @contextmanager
@@ -25,9 +26,9 @@ def progress_bar() -> Iterator[Report | None]:
     with Progress(*columns, console=error_console, transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def report(doing: str, share: float) -> None:
+        def report(doing: str, share: float, note: str = "", /) -> None:
             if doing not in tasks:
                 tasks[doing] = progress.add_task(doing, total=1.0)
-            progress.update(tasks[doing], completed=share)
+            progress.update(tasks[doing], completed=share, description=doing + note)
 
         yield report

@@ -29,6 +29,7 @@ from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Kind, Path
 from prefpath.predict import Comparisons, state_margins
+from prefpath.stages import WHO_STANDS_OUT, tell
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, Labels
 from prefpath.votes.graph import saw_one_order
@@ -246,7 +247,9 @@ def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:
     )
     named = found.deviating | found.unlike_in_attention
     beyond = look_beyond_slope(ballots, found.margins, found.attention, named, how.draws)
+    tell(WHO_STANDS_OUT, 0.9)
     lean = _leans(fitted, ballots, found)
+    tell(WHO_STANDS_OUT, 1.0)
     position = found.consensus.position
     return _Tests(
         found,

@@ -18,6 +18,7 @@ from prefpath.diagnose.without_own import CommonMargins, margins_without_own
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
+from prefpath.stages import WHO_STANDS_OUT, tell
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
 
@@ -130,11 +131,15 @@ def discover_in(
     _check_enough(ballots.votes, tested, how.null, how.least_votes)
     who = _Tested(lean=tested & (ballots.sided > 0) & position_bias, taste=tested)
     common = CommonModel(ballots, common_position=common_position)
+    tell(WHO_STANDS_OUT, 0.0)
     consensus, aside, unlike = _settle(ballots, common, who, how.q, how.draws)
+    tell(WHO_STANDS_OUT, 0.4)
     margins = margins_without_own(
         ballots, common, consensus, aside, unlike=unlike, n_threads=how.draws.n_threads
     )
+    tell(WHO_STANDS_OUT, 0.5)
     found = _test(ballots, _Common(consensus, margins, aside), who, how.draws, interval=True)
+    tell(WHO_STANDS_OUT, 0.8)
     judged, named, shift, scale = {}, {}, {}, {}
     for name, p in found.p.items():
         softer, shift[name], scale[name] = soften(p)
@@ -192,7 +197,7 @@ def _settle(
     nobody = np.zeros(ballots.n_annotators, dtype=bool)
     aside, unlike = nobody, nobody
     consensus = common.fit()
-    for _ in range(_MOST_ROUNDS):
+    for k in range(_MOST_ROUNDS):
         margins = margins_without_own(
             ballots,
             common,
@@ -209,6 +214,7 @@ def _settle(
         named = _at_most_half(named, smallest, ballots.decisive)
         if (named == aside).all():
             break
+        tell(WHO_STANDS_OUT, min(0.4, 0.15 * (k + 1)))
         aside, last = named, consensus.scores
         consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
         if np.abs(consensus.scores - last).max() < _SETTLED:

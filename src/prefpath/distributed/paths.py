@@ -172,7 +172,8 @@ def follow_on(
     of the cluster, another may go on.
     """
     by, rule = criterion_for(criterion, model.loss), Stopping()
-    paths = ClusterPaths(cluster, model, folds, by, rule.fold_tolerance)
+    tolerance = rule.tolerance_of_folds(attention=model.attention)
+    paths = ClusterPaths(cluster, model, folds, by, tolerance)
     try:
         follower = Follower(paths, grid, rule, checkpoint)
         path, found = follower.follow(len(folds) + 1, progress)

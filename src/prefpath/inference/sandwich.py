@@ -32,7 +32,12 @@ from prefpath.inference.leverage import remove_leverage
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.arguments import CommonPart, Inputs, Personal, make_scratch, terms_of
 from prefpath.solver.kernels import gradient_shard
+from prefpath.stages import INTERVALS, tell
 from prefpath.votes.trials import trials_of_rows
+
+# Shares of the time that the intervals of a million votes take, for who watches.
+_AFTER_CONSENSUS, _AFTER_CURVATURE, _AFTER_LEVERAGE = 0.15, 0.4, 0.65
+_TOLD_EVERY = 100  # active annotators
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +97,18 @@ class Clustered:
 
 def cluster_covariance(evidence: Evidence) -> Clustered:
     """Sandwich covariance of the common part at the consensus beside the offsets."""
+    tell(INTERVALS, 0.0)
     consensus = fit_consensus(evidence)
+    tell(INTERVALS, _AFTER_CONSENSUS)
     blocks, position_gradient = annotator_gradients(evidence, consensus.coefficient)
     sizes = balanced_sizes(evidence, consensus.coefficient, blocks)
     held = _active_curvature(evidence, consensus.coefficient, sizes)
     bread = invert(evidence, _follower_curvature(evidence, consensus.coefficient) + held)
     _balance(evidence, blocks, position_gradient)
     gradient = as_rows(evidence, blocks, position_gradient)
+    tell(INTERVALS, _AFTER_CURVATURE)
     remove_leverage(evidence, consensus.coefficient, sizes, bread, blocks, position_gradient)
+    tell(INTERVALS, _AFTER_LEVERAGE)
     corrected = as_rows(evidence, blocks, position_gradient)
     n_present = evidence.n_present
     drift = np.asarray(corrected.sum(axis=0)) / max(n_present, 1)
@@ -108,6 +117,8 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
     unclustered = _dispersion(evidence, consensus.coefficient) * consensus.inverse
     # One annotator cannot show how annotators differ: their votes are then all there is.
     alone = n_present < 2
+    found = attenuation(evidence, consensus.coefficient, bread, gradient)
+    tell(INTERVALS, 1.0)
     return Clustered(
         consensus=consensus,
         inverse=bread,
@@ -116,7 +127,7 @@ def cluster_covariance(evidence: Evidence) -> Clustered:
         gradient=gradient,
         held=held,
         sizes=sizes,
-        attenuation=attenuation(evidence, consensus.coefficient, bread, gradient),
+        attenuation=found,
         degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )
 
@@ -130,10 +141,14 @@ def _follower_curvature(evidence: Evidence, coefficient: Floats) -> Floats:
 
 def _active_curvature(evidence: Evidence, coefficient: Floats, sizes: Floats) -> Floats:
     total = np.zeros((evidence.n_coefficients, evidence.n_coefficients))
-    for u in active_annotators(evidence):
+    active = active_annotators(evidence)
+    for k, u in enumerate(active):
         touched = annotator_coefficients(evidence, u)
         left = absorb(evidence, int(u), coefficient, float(sizes[u])).matrix()
         total[np.ix_(touched, touched)] += left
+        if k % _TOLD_EVERY == 0:
+            share = k / len(active)
+            tell(INTERVALS, _AFTER_CONSENSUS + share * (_AFTER_CURVATURE - _AFTER_CONSENSUS))
     return total
 
 

@@ -52,7 +52,7 @@ def unseen_variance(
 ) -> UnseenVariance:
     """`tau^2` among followers, weighted by what their votes tell; 0 where nothing shows."""
     who = _followers(evidence)
-    itself = _own_products(evidence, coefficient, bread)
+    itself = _own_products(evidence, who, coefficient, bread)
     excess, norm, told = np.zeros(len(who)), np.zeros(len(who)), np.zeros(len(who))
     for k, u in enumerate(who):
         touched = annotator_coefficients(evidence, u)
@@ -90,11 +90,14 @@ class _OwnProducts(NamedTuple):
     fitted: Floats  # (w c)^2 x.x x.P x
 
 
-def _own_products(evidence: Evidence, coefficient: Floats, bread: Floats) -> _OwnProducts:
+def _own_products(evidence: Evidence, of: Ints, coefficient: Floats, bread: Floats) -> _OwnProducts:
+    """Of some followers; nothing of anybody else."""
     problem = evidence.problem
     votes = problem.votes
-    rows = np.flatnonzero(evidence.bounded[votes.left] & evidence.bounded[votes.right])
-    rows = rows[~evidence.active[votes.annotator[rows]]]
+    asked = np.zeros(votes.n_annotators, dtype=bool)
+    asked[of] = True
+    rows = np.flatnonzero(np.repeat(asked, np.diff(votes.offsets)))
+    rows = rows[evidence.bounded[votes.left[rows]] & evidence.bounded[votes.right[rows]]]
     left, right, choice = votes.left[rows], votes.right[rows], votes.choice[rows]
     theta = evidence.scores(coefficient)
     margin = theta[left] - theta[right]

@@ -179,6 +179,17 @@ class BradleyTerry(_BinaryLoss):
         # 2 c(x) + x c'(x) is largest at 0, where c is 1/4.
         return min(0.5, super().most_curved_product(margin))
 
+    def value(self, margin: Array, choice: Array) -> Array:
+        # Held-out votes are scored by this at every knot of every fold: one exponential a vote.
+        size, towards = np.abs(margin), np.sign(margin) * choice
+        result: Array = np.log1p(np.exp(-size)) + 0.5 * (1.0 - towards) * size
+        return result
+
+    def curvature(self, margin: Array, choice: Array) -> Array:
+        margin, _ = np.broadcast_arrays(np.asarray(margin, dtype=float), choice)
+        result: Array = expit(margin) * expit(-margin)
+        return result
+
     def gradient(self, margin: Array, choice: Array) -> Array:
         margin, choice = np.asarray(margin, dtype=float), np.asarray(choice, dtype=float)
         result: Array = (1.0 - choice) / 2.0 * expit(margin) - (1.0 + choice) / 2.0 * expit(-margin)

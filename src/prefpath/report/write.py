@@ -13,6 +13,7 @@ from prefpath.inference import IntervalSettings, Method
 from prefpath.population import About
 from prefpath.report.data import Heading, Limits, gather
 from prefpath.report.page import render
+from prefpath.stages import REPORT, tell
 from prefpath.writing import check_file, write_text
 
 
@@ -73,7 +74,11 @@ def write_report(
         weak = getattr(findings, "weak_", None)  # a model's; a Fitted has none
         how = IntervalSettings(interval, level, about=about)
         findings = find(findings, how, q=q, weak=weak)
-    page = render(gather(findings, limits, _heading(findings, title), names or {}))
+    tell(REPORT, 0.0)
+    data = gather(findings, limits, _heading(findings, title), names or {})
+    tell(REPORT, 0.6)
+    page = render(data)
+    tell(REPORT, 1.0)
     return write_text(path, page)
 
 

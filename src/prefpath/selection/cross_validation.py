@@ -138,7 +138,8 @@ def follow_until_settled(
     All folds go with it side by side. When that is so, `Stopping` says.
     """
     by, rule = criterion_for(criterion, problem.loss), stopping or Stopping()
-    paths = OneMachine(problem, folds, by, common, rule.fold_tolerance)
+    tolerance = rule.tolerance_of_folds(attention=problem.attention)
+    paths = OneMachine(problem, folds, by, common, tolerance)
     follower = Follower(paths, grid, rule, checkpoint)
     path, found = follower.follow(min(check_threads(n_threads), len(folds) + 1), progress)
     return path, CrossValidation(found.times, found.errors, by, found.wrong)

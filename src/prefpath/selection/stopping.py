@@ -38,6 +38,8 @@ class Stopping:
     fold_tolerance : float
         Local error of the folds' steps: they only tell where to stop, and need not be followed
         as closely as the path (docs/selection.md has what that changes).
+    fold_tolerance_with_attention : float
+        The same with attention, whose steps are held to a fraction of their tolerance.
     """
 
     first_ratio: float = 2.0
@@ -49,6 +51,11 @@ class Stopping:
     standstill: float = 1e-4
     last_ratio: float = LAST_RATIO
     fold_tolerance: float = 2e-2
+    fold_tolerance_with_attention: float = 6e-2
+
+    def tolerance_of_folds(self, *, attention: bool) -> float:
+        """Local error of the steps of folds, of a model with or without attention."""
+        return self.fold_tolerance_with_attention if attention else self.fold_tolerance
 
 
 class HasWho(Protocol):

@@ -270,7 +270,8 @@ class FlowSolver:
     def _accept(self, attempt: Attempt) -> None:
         ends = attempt.ends
         self.work.steps += 1
-        self._note_entries(ends)
+        if self.recorder.interpolates:  # of a fold nobody asks who entered when
+            self._note_entries(ends)
         self.time, self.y, self.f, self.last = ends.end, ends.y1, ends.f1, ends
         self.theta = self.slope.theta_of(ends.y1)
         self.steps.accepted(attempt)
