@@ -14,7 +14,7 @@ from rich.console import Console
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
 from prefpath.cli.show import held_out, personal
-from prefpath.cli.show_people import show_annotators, summary
+from prefpath.cli.show_people import show_annotators, summary, who_differs
 from prefpath.errors import MachineError
 from prefpath.findings import find
 from prefpath.findings.cautions import cautions
@@ -153,3 +153,16 @@ def test_a_personal_ranking_says_where_its_scores_are_not_the_leaderboards(shrun
     printed = capsys.readouterr().out
     assert ("differ a little from the leaderboard's" in printed) == shrunk
     assert "7.00" not in printed
+
+
+@pytest.mark.parametrize(("verdict", "shown"), [("own taste", True), ("contrary", False)])
+def test_items_are_shown_of_those_with_a_taste_only(
+    votes: Votes, verdict: str, shown: bool
+) -> None:
+    people = {"annotator": ["b", "c"], "verdict": [verdict] * 2, "votes": [9.0, 9.0],
+              "agreement": [0.4, 0.5], "most_up": ["a", "c"], "most_down": [None, "a"]}  # fmt: skip
+    findings = SimpleNamespace(annotators=people, fitted=SimpleNamespace(votes=votes))
+    listing = who_differs(findings, [0, 1])
+    headings = [heading for heading, _ in listing.columns]
+    assert ("likes more" in headings) == shown
+    assert any("c (itself)" in row for row in listing.rows) == shown

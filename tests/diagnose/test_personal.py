@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,12 @@ def test_an_annotator_not_in_the_votes_is_an_error(model, who):
 def test_no_annotator_is_an_error(model):
     with pytest.raises(VoteError, match="no annotator is named"):
         personal_ranking(model, [])
+
+
+def test_the_common_ranks_beside_are_the_leaderboards(model):
+    """Whatever is common to weak effects: where few predict best alone, that is nothing."""
+    fitted = model.fitted_
+    weak = SimpleNamespace(scores=0.0 * fitted.scores, personal_scores=lambda _: -fitted.scores)
+    found = personal_ranking(fitted, fitted.votes.annotators[0], weak=weak)
+    assert np.array_equal(found.common, fitted.scores)
+    assert np.allclose(found.scores, -fitted.scores)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from prefpath import PreferenceModel, SettingError, Votes, VoteWarning, discover
 from prefpath.diagnose import STANDING_OUT, UNREMARKABLE, VERDICTS, diagnose
+from prefpath.diagnose.diagnosis import _unlike_in_attention
 from prefpath.diagnose.reasons import CrowdFacts, give_verdicts
 from prefpath.diagnose.verdicts import Measures
 
@@ -291,3 +293,13 @@ def test_sides_that_are_unknown_are_never_leaned_to():
     assert found.of("contrarian")["verdict"] == "contrary"
     for verdict in found.verdicts():
         assert "lean" not in verdict.reason.replace("nor lean", "")
+
+
+@pytest.mark.parametrize(("n_sharper", "named"), [(2, 3), (6, 1)])
+def test_where_most_would_be_sharper_than_the_crowd_they_are_the_crowd(n_sharper, named):
+    low = np.where(np.arange(10) < n_sharper, 3.0, 0.4)
+    unlike = np.arange(10) < n_sharper
+    unlike[9] = True  # noisy
+    found = SimpleNamespace(unlike_in_attention=unlike, attention=SimpleNamespace(low=low),
+                            p_taste=np.ones(10))  # fmt: skip
+    assert _unlike_in_attention(found).sum() == named

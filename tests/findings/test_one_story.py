@@ -61,6 +61,7 @@ class Told:
     """What each of the four says; text with its line breaks and markup taken out."""
 
     terminal: str
+    streams: str
     lines: list[str]
     machine: dict[str, Any]
     page: str
@@ -97,6 +98,7 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     visible = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", visible.replace("&#x27;", "'")))
     return Told(
         terminal=re.sub(r"\s+", " ", shown.stdout),
+        streams=re.sub(r"\s+", " ", f"{shown.stdout} {shown.stderr}"),
         lines=shown.stdout.splitlines(),
         machine=json.loads(machine.stdout),
         page=visible.replace("\u202f", " ").replace("−", "-"),
@@ -158,7 +160,7 @@ def test_errors_and_sentences(told: Told) -> None:
         assert f"log-loss {found['held_out_error']:.4f}, against" in told.page
     else:
         assert f"does not help to predict new votes ({100 * alone:.1f} % wrong)" in told.page
-    said = [*found["cautions"], found["intervals"], found["scores"]]
+    said = [*found["cautions"], found["intervals"], found["scores"], found["unbounded"]]
     for sentence in filter(None, said):
         assert sentence in told.terminal
         assert sentence in told.page
@@ -184,6 +186,7 @@ def test_groups_and_checks(told: Told) -> None:
         assert f"{len(groups)} groups that were never compared" in told.terminal
         assert f"{len(groups)} separate groups" in told.page
         assert "no item leads them all" in told.terminal
+        assert told.streams.count("never compared") == 1
     for check in told.machine["trust"]:
         assert check["finding"].rstrip(".")[1:] in told.page
     passed = sum(check["status"] == "passed" for check in told.machine["trust"])

@@ -97,3 +97,15 @@ def test_nobody_shares_a_lean_in_a_balanced_crowd():
     assert not model.fitted_.problem.common_position
     with pytest.raises(SettingError, match="common_position"):
         PreferenceModel(common_position="sometimes").fit(votes)
+
+
+@pytest.mark.parametrize(("lean", "there"), [(0.6, True), (0.0, False)])
+def test_the_lean_of_one_judge_is_that_of_all_votes(lean, there):
+    rng = np.random.default_rng(2)
+    left = rng.integers(5, size=900)
+    right = (left + rng.integers(1, 5, size=900)) % 5
+    won = rng.random(900) < 1 / (1 + np.exp(0.5 * (left - right) - lean))
+    votes = Votes.from_arrays(["judge"] * 900, left, right, np.where(won, 1, -1))
+    found = find_shared_lean(votes)
+    assert found.is_there == there
+    assert found.estimate == pytest.approx(lean, abs=0.25)

@@ -139,7 +139,7 @@ def _leaderboard_row(
         Cell(fixed(score), float(score), "score"),
     ]
     if "score_low" in ranking:
-        row.append(Cell(_interval(low, high), css="interval"))
+        row.append(Cell(_interval(low, high, ranking["win_rate"][k]), css="interval"))
     for _, name, write in optional:
         value = ranking[name][k]
         row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
@@ -150,7 +150,7 @@ def _item_cell(data: ReportData, k: int, low: Any, high: Any) -> str:
     """The item's name on one line; on a phone, what its hidden columns say is under it."""
     ranking = data.ranking
     shown = data.name(ranking["item"][k])
-    within = f" ({_interval(low, high)})" if "score_low" in ranking else ""
+    within = f" ({_interval(low, high, ranking['win_rate'][k])})" if "score_low" in ranking else ""
     won = percent(ranking["win_rate"][k]) if known(ranking["win_rate"][k]) else "–"
     small = (
         f'<span class="interval"><span>{fixed(ranking["score"][k])}{within}</span></span> · '
@@ -169,9 +169,10 @@ def _rank_interval(ranking: Columns, k: int) -> str:
     return f' <span class="ranks" title="rank interval">{int(low)}–{int(high)}</span>'
 
 
-def _interval(low: Any, high: Any) -> str:
+def _interval(low: Any, high: Any, win_rate: Any) -> str:
     if not (known(low) and known(high)):
-        return '<span title="the votes do not bound this score">unbounded</span>'
+        missing = {1.0: "no upper end", 0.0: "no lower end"}.get(win_rate, "unbounded")
+        return f'<span title="the votes do not bound this score">{missing}</span>'
     return f"{fixed(low)} to {fixed(high)}"
 
 

@@ -123,7 +123,7 @@ def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
     if word == TOO_FEW:
         return f"{plural(len(who), data.votes.voter)} cast too few votes to tell."
     if word == INCONCLUSIVE:
-        return f"Of {plural(len(who), data.votes.voter)} the votes do not tell."
+        return f"The votes of {plural(len(who), data.votes.voter)} do not tell."
     return f"{text(word.capitalize())}: {plural(len(who), data.votes.voter)} ({_names(who)})."
 
 
@@ -133,7 +133,7 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         return []
     if found.error >= common.error:
         return [
-            f"What is each {data.votes.voter}'s own does not help to predict new votes "
+            f"Each {data.votes.voter}'s own part does not help to predict new votes "
             f"({percent(common.wrong, 1)} wrong)."
         ]
     surely = (
@@ -142,7 +142,7 @@ def _what_it_is_worth(data: ReportData) -> list[str]:
         else ""
     )
     return [
-        f"With what is each {data.votes.voter}'s own, {percent(found.wrong, 1)} of held-out votes "
+        f"With each {data.votes.voter}'s own part, {percent(found.wrong, 1)} of held-out votes "
         f"are predicted wrong, against {percent(common.wrong, 1)} with one ranking for all{surely}."
     ]
 

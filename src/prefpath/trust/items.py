@@ -50,9 +50,7 @@ def check_votes_per_item(votes: Votes) -> TrustCheck:
     )
 
 
-def check_outcome(
-    votes: Votes, met: Meetings, name: str, side: int, what: str, end: str
-) -> TrustCheck:
+def check_outcome(votes: Votes, met: Meetings, name: str, side: int, end: str) -> TrustCheck:
     """Items no vote prefers (side 1), or prefers something else to (side -1)."""
     happened = np.zeros(votes.n_items, dtype=bool)
     happened[met.left[met.side == side]] = True
@@ -66,7 +64,7 @@ def check_outcome(
     return TrustCheck(
         name,
         "warn",
-        f"{what} by {counted(~happened, 'item')}: {named(votes.items[~happened])}",
+        f"{counted(~happened, 'item')} {name} a vote: {named(votes.items[~happened])}",
         f"{keeps} {agreeing(n, 'its score', 'their scores')} from being arbitrarily {end}: compare "
         f"{agreeing(n, 'it', 'them')} more, with {agreeing(n, 'its', 'their')} nearest neighbours",
         tuple(votes.items[~happened].tolist()),

@@ -229,7 +229,7 @@ class Votes:
         ties = int(self.count[self.choice == 0].sum())
         return (
             f"Votes({counted(self.n_votes, 'vote')} in {counted(self.n_rows, 'row')}, "
-            f"{counted(self.n_annotators, 'annotator')}, {counted(self.n_items, 'item')}, "
+            f"{counted(self.n_annotators, self.voter)}, {counted(self.n_items, 'item')}, "
             f"{counted(ties, 'tie')})"
         )
 
