@@ -14,10 +14,10 @@ from numba import njit
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
-_HOW = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_HOW: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-class _Uncollected(event.Listener):  # type: ignore[misc]
+class _Uncollected(event.Listener):
     """Lets no garbage be looked for while something is compiled.
 
     A compiler makes millions of objects that stay: to walk over them took a tenth of its time.
@@ -41,7 +41,7 @@ class _Uncollected(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
 
 
-class _Inner(CPUDispatcher):  # type: ignore[misc]
+class _Inner(CPUDispatcher):
     """A compiled function without an entry from Python.
 
     Called from there (tests do), it would end the process: a twin that has one answers. The twin
@@ -58,7 +58,8 @@ class _Inner(CPUDispatcher):  # type: ignore[misc]
 
 def kernel(**options: Any) -> Callable[[Any], Any]:
     """A compiled function that is called from Python, and perhaps from other kernels, too."""
-    compiled: Callable[[Any], Any] = njit(**_HOW, **options)
+    how: dict[str, Any] = {**_HOW, **options}
+    compiled: Callable[[Any], Any] = njit(**how)
     return compiled
 
 

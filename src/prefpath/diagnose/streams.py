@@ -82,7 +82,7 @@ def draw_binomial(state: State, trials: float, p: float) -> float:
     return wins
 
 
-@njit(cache=True, nogil=True)
+@inner_kernel()
 def _rare(state: State, trials: float, p: float) -> float:
     """Successes in many trials of which few succeed: from one success to the next at once.
 
