@@ -14,7 +14,12 @@ from numba import njit
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
-_HOW: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_HOW: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 
 
 class _Uncollected(event.Listener):
