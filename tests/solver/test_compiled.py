@@ -9,10 +9,10 @@ import sys
 CODE = """
 import numpy as np
 from prefpath.solver.compiled import when_compiling
-from prefpath.model.penalties import soft_thresholds
+from prefpath.model.penalties import block_norms
 when_compiling(lambda: print("compiling"))
-soft_thresholds(np.ones(2), np.ones(2))
-soft_thresholds(np.ones(2, dtype=np.float32), np.ones(2))
+block_norms(0, np.ones(2), np.array([0, 2]))
+block_norms(0, np.ones(2, dtype=np.float32), np.array([0, 2]))
 print("done")
 """
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
+from numba import TypingError
 
 from prefpath import simulate_crowd
 from prefpath.compiling import inner_kernel, kernel
@@ -34,6 +37,13 @@ def problem():
 def test_an_inner_kernel_answers_kernels_and_python():
     assert _quadrupled(1.5) == 6.0
     assert _doubled(1.5) == 3.0
+
+
+def test_garbage_is_looked_for_again_after_compiling():
+    assert gc.isenabled()
+    with pytest.raises(TypingError):
+        _doubled("no number")
+    assert gc.isenabled()
 
 
 def test_loops_are_those_of_numpy():

@@ -305,9 +305,10 @@ def fit_with_progress(
     model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar: how far it is, how many differ; warnings are said in plain words."""
-    from prefpath.solver.compiled import SECONDS_TO_COMPILE, when_compiling
+    from prefpath.solver.compiled import seconds_to_compile, when_compiling
 
-    said = f"compiling once, about {SECONDS_TO_COMPILE} seconds"
+    n_rows = (source if isinstance(source, Votes) else source.votes).n_rows
+    said = f"compiling once, about {seconds_to_compile(n_rows)} seconds"
     when_compiling(lambda: error_console.print(said, style="dim"))
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)

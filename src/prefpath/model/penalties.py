@@ -214,13 +214,9 @@ def soft_threshold(z: float, threshold: float) -> float:
     return 0.0
 
 
-@kernel()
 def soft_thresholds(z: Array, threshold: Array) -> Array:
-    """The prox of the absolute value, entry by entry."""
-    result = np.empty(len(z))
-    for k in range(len(z)):
-        result[k] = soft_threshold(z[k], threshold[k])
-    return result
+    """The prox of the absolute value, entry by entry; in NumPy."""
+    return np.where(z > threshold, z - threshold, np.where(z < -threshold, z + threshold, 0.0))
 
 
 @kernel()

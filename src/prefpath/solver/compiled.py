@@ -7,8 +7,11 @@ from typing import Any
 
 from numba.core import event
 
-# CPU seconds of the first large fit ever, about (benchmarks/first_fit.py --large).
-SECONDS_TO_COMPILE = 50
+from prefpath.solver.small import MOST_CELLS
+
+# CPU seconds that compiling takes, about (benchmarks/first_fit.py --files --kernels): of verdicts,
+# and of the path, which small problems follow in NumPy.
+_OF_VERDICTS, _OF_PATHS = 15, 25
 
 
 class _FirstPass(event.Listener):
@@ -24,6 +27,11 @@ class _FirstPass(event.Listener):
 
     def on_end(self, event: Any) -> None:
         pass
+
+
+def seconds_to_compile(n_rows: int) -> int:
+    """What compiling takes at the first fit of so many rows, about."""
+    return _OF_VERDICTS if n_rows <= MOST_CELLS else _OF_VERDICTS + _OF_PATHS
 
 
 def when_compiling(say: Callable[[], None]) -> None:

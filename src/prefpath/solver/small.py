@@ -30,7 +30,7 @@ from prefpath.solver.pool import Pool
 from prefpath.solver.rkc import Chebyshev
 
 # Up to so many cells a fit in a new process is as fast as with kernels, which take seconds to load.
-_MOST_CELLS = 4_000
+MOST_CELLS = 4_000
 _NOTHING = 1e-300
 
 
@@ -40,7 +40,7 @@ def is_small(problem: Problem, n_cells: int | None = None) -> bool:
     `n_cells` is how many cells all shards have, where the problem is of one of them.
     """
     n_cells = len(problem.design.left_at) if n_cells is None else n_cells
-    return problem.features is None and not problem.attention and n_cells <= _MOST_CELLS
+    return problem.features is None and not problem.attention and n_cells <= MOST_CELLS
 
 
 class Cells(NamedTuple):
