@@ -62,6 +62,8 @@ class Votes:
     ([0, 0, 1], [2.0, 1.0])
     >>> votes.item_code("c"), votes.annotator_code("v")
     (2, 1)
+    >>> votes.voter, votes.anonymous  # not grouped, and it is known who voted
+    ('annotator', False)
     >>> votes.without_ties().n_votes, votes.take(votes.left == 0).n_votes
     (2, 2)
     """
