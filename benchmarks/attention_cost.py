@@ -2,6 +2,7 @@
 
     python benchmarks/attention_cost.py             WorldCollege, the paper's simulation, 10^7 votes
     python benchmarks/attention_cost.py --quick     10^6 votes, no simulation
+    python benchmarks/attention_cost.py --rows college --repeats 1
 
 The path without attention is followed to its ratio; the one with attention to the same last time
 (its first entry may come earlier).
@@ -25,6 +26,7 @@ from prefpath.solver.flow import solve_flow
 from prefpath.solver.grid import make_grid
 
 MOST = 1.5
+ROWS = ("college", "simulation", "crowd")
 
 
 def timed(problem: Problem, times: Floats) -> tuple[float, Path]:
@@ -60,14 +62,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a smaller crowd, no simulation")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rows", nargs="+", choices=ROWS, help="some of these only")
     asked = parser.parse_args()
-    checks = compare("WorldCollege to ratio 50", golden_problem("univer_BT_full")[0], 50.0, 3)
-    if not asked.quick:
+    rows = asked.rows or [row for row in ROWS if not (asked.quick and row == "simulation")]
+    checks: list[Check] = []
+    if "college" in rows:
+        college = golden_problem("univer_BT_full")[0]
+        checks += compare("WorldCollege to ratio 50", college, 50.0, asked.repeats)
+    if "simulation" in rows:
         simulation = golden_problem("sim_short_BT_full")[0]
         checks += compare("the paper's simulation to ratio 100", simulation, 100.0, 1)
-    n = 1_000_000 if asked.quick else 10_000_000
-    crowd = simulate_crowd(n, n // 100, 1_000, deviants=0.02, clickers=0.02, seed=0)
-    checks += compare(f"{n:,} votes to ratio 50", Problem.build(crowd.votes), 50.0, asked.repeats)
+    if "crowd" in rows:
+        n = 1_000_000 if asked.quick else 10_000_000
+        crowd = simulate_crowd(n, n // 100, 1_000, deviants=0.02, clickers=0.02, seed=0)
+        problem = Problem.build(crowd.votes)
+        checks += compare(f"{n:,} votes to ratio 50", problem, 50.0, asked.repeats)
     finish(checks)
 
 
