@@ -46,6 +46,7 @@ def measure(model: PreferenceModel) -> dict[str, float]:
     lbi.advance(1)
     found: list[Diagnosis] = []
     return {
+        "ranking()": seconds(lambda: model.ranking()),
         "diagnosis": seconds(lambda: found.append(diagnose(model))),
         "table of all": seconds(lambda: found[0].columns()),
         "table of 500": seconds(lambda: found[0].columns(500)),

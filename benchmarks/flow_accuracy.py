@@ -31,6 +31,7 @@ from prefpath.solver.grid import make_grid
 from prefpath.solver.lbi import default_step, solve_lbi
 from prefpath.solver.work import Common
 
+_OCCUPATIONS = "movie occupations, MATLAB"
 TARGETS = {"eta": 0.005, "xi": 0.01, "gamma": 0.01, "order": 0.01}
 
 
@@ -138,13 +139,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="the smaller cases only")
     parser.add_argument("--finer", type=float, default=8.0, help="LBI's step over the reference's")
+    parser.add_argument("--cases", default="", help="only those with this in their name")
     asked = parser.parse_args()
     checks: list[Check] = []
     for case in cases(asked.quick):
-        errors, own, fine = errors_of(case, asked.finer)
-        show(case.name, errors, f"{own:,} evaluations, fine LBI {fine:,}", checks)
-    errors, own = occupation_errors()
-    show("movie occupations, MATLAB", errors, f"{own:,} evaluations", checks)
+        if asked.cases in case.name:
+            errors, own, fine = errors_of(case, asked.finer)
+            show(case.name, errors, f"{own:,} evaluations, fine LBI {fine:,}", checks)
+    if asked.cases in _OCCUPATIONS:
+        errors, own = occupation_errors()
+        show(_OCCUPATIONS, errors, f"{own:,} evaluations", checks)
     finish(checks)
 
 

@@ -373,13 +373,11 @@ class TestChoiceOfTime:
             path = fit_path(votes, balance=balance, **how)
             np.testing.assert_array_equal(model.path_.common, path.common)
 
-    def test_the_penalty_is_balanced_unless_the_crowd_is_large(self, columns, monkeypatch):
+    def test_the_penalty_is_balanced_unless_asked_not_to(self, columns):
         votes = Votes.from_arrays(**columns)
         model = PreferenceModel(cv=0, t_ratio=3.0, n_times=4)
         assert model.fit(votes).balanced_
         assert not PreferenceModel(cv=0, t_ratio=3.0, n_times=4, balance=False).fit(votes).balanced_
-        monkeypatch.setattr("prefpath.fitted.follow._BALANCED_UP_TO", votes.n_votes - 1)
-        assert not model.fit(votes).balanced_
         with pytest.raises(SettingError, match="True, False or auto"):
             PreferenceModel(balance="often").fit(votes)
 

@@ -48,8 +48,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         (`find_shared_lean`) and includes it where it is there.
     balance : bool or "auto"
         Whether the penalty grows with the root of an annotator's votes, so that who votes a lot
-        does not pop up first for that alone. "auto" does so up to 200,000 votes: beyond, nearly
-        everybody pops up at nearly the same time, and a path takes much longer.
+        does not pop up first for that alone. "auto" does so.
     features : array, frame or ItemFeatures, optional
         Features of the items: an array in the order of the votes' items, or a table with a
         column "item" (which may know items nobody has compared yet: they can be predicted).

@@ -84,7 +84,7 @@ class Fitting(Parameters):
             warnings.warn(sentence, VoteWarning, stacklevel=3)
         follow.check_switch(self.weak, "weak")
         check_seed("random_state", self.random_state)
-        balanced = follow.is_balanced(self.balance, votes)
+        balanced = follow.is_balanced(self.balance)
         problem = self._problem(votes, features, balanced)
         stop = follow.StopSettings(
             self.cv, self.cv_over, self.criterion, self.rule, self.random_state

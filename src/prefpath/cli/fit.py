@@ -74,7 +74,7 @@ def fit(
         bool | None,
         typer.Option(
             help="Whether heavy voters enter no sooner for voting a lot.",
-            show_default="up to 200,000 votes",
+            show_default="yes",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -324,7 +324,8 @@ def fit_with_progress(
 
 def _path_progress(report: Report, voter: str) -> Callable[[float, int], None]:
     """Shows how far path and folds have come, on a bar after that of what comes before them."""
-    preparing, first = "preparing the votes", []
+    preparing = "preparing the votes"
+    first: list[float] = []
     report(preparing, 0.0)
 
     def progress(t: float, active: int) -> None:

@@ -24,13 +24,9 @@ from prefpath.selection.folds import Fold, Over, make_folds
 from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
-from prefpath.votes import Votes
 
 if TYPE_CHECKING:
     from prefpath.distributed.collected import Collected
-
-# Beyond, nearly everybody pops up at nearly the same time, and a path takes much longer.
-_BALANCED_UP_TO = 200_000
 
 
 @dataclass(frozen=True)
@@ -71,10 +67,8 @@ class StopSettings:
         return float(path.times[-1]) if found is None else found.choose(self.rule)
 
 
-def is_balanced(balance: bool | Literal["auto"], votes: Votes) -> bool:
-    """Whether the penalty grows with the root of an annotator's votes."""
-    if balance == "auto":
-        return votes.n_votes <= _BALANCED_UP_TO
+def is_balanced(balance: bool | Literal["auto"]) -> bool:
+    """Whether the penalty grows with the root of an annotator's votes: yes, unless asked not to."""
     check_switch(balance, "balance")
     return bool(balance)
 

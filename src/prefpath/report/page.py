@@ -22,6 +22,7 @@ from prefpath.report.sections import (
 )
 from prefpath.report.trust import method_section, summary, trust_section
 from prefpath.report.words import answers
+from prefpath.stages import REPORT, tell
 
 _NAVIGATION = (
     ("journey", "Leaderboard"),
@@ -37,6 +38,7 @@ def render(data: ReportData) -> str:
     """The whole page."""
     title = data.heading.title
     figures = charts(data)
+    tell(REPORT, 0.5)
     frames = {name: _chart_frame(name, words) for name, (_, words) in figures.items()}
     scripts = (bokeh_script(), _asset("report.js"))
     people = f"{data.votes.voter.capitalize()}s"

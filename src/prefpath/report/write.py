@@ -76,7 +76,7 @@ def write_report(
         findings = find(findings, how, q=q, weak=weak)
     tell(REPORT, 0.0)
     data = gather(findings, limits, _heading(findings, title), names or {})
-    tell(REPORT, 0.6)
+    tell(REPORT, 0.1)
     page = render(data)
     tell(REPORT, 1.0)
     return write_text(path, page)
