@@ -51,9 +51,10 @@ unit: $(READY)  ## All tests, on two processes
 docs: $(READY)  ## The documentation site, into site/; warnings are errors, nothing is fetched
 	$(BIN)/python tools/sample_report.py docs/sample-report.html
 	$(BIN)/python tools/messages.py docs/reference/messages.md
+	$(BIN)/python tools/cli_reference.py docs/reference/cli.md
 	$(BIN)/python tools/docs_pictures.py
-	PATH="$(abspath $(BIN)):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict  # it calls typer
-	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs src benchmarks examples tools
 
 # The compiler hides the bodies of kernels: their own tests run once more without it.
 KERNEL_TESTS := tests/model tests/solver/test_rkc.py tests/solver/test_parts_of_flow.py
@@ -96,5 +97,5 @@ package: $(READY)  ## Wheel and sdist, tried in an empty environment and with th
 	$(BIN)/python tools/package.py
 
 clean:  ## Everything that was made, the environment, too
-	rm -rf $(VENV) build dist site docs/sample-report.html docs/reference/messages.md .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site docs/sample-report.html docs/reference/messages.md docs/reference/cli.md .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,7 +14,9 @@ from prefpath.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATED = {DOCS / "sample-report.html", DOCS / "reference" / "messages.md"}  # by `make docs`
+GENERATED = {
+    DOCS / name for name in ("sample-report.html", "reference/messages.md", "reference/cli.md")
+}  # by `make docs`
 PLACES = ("benchmarks", "examples", "src")
 PAGES = sorted(
     page
@@ -124,7 +126,7 @@ def test_a_command_that_does_not_exist_is_noticed() -> None:
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     listed = set(re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8")))
     there = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
-    assert there | {"reference/messages.md"} == listed
+    assert there | {"reference/messages.md", "reference/cli.md"} == listed
 
 
 def test_every_public_name_is_in_the_reference() -> None:
