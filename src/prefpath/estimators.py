@@ -155,6 +155,7 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         progress: Progress | None = None,
         checkpoint: Place | None = None,
         client: Client | None = None,
+        collect: bool = True,
     ) -> PreferenceModel:
         """Fit the path and choose where to stop.
 
@@ -171,6 +172,9 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         client : distributed.Client, optional
             A Dask cluster that reads the votes and follows path and folds (docs/clusters.md). The
             result is the same; votes are collected here for all that comes after the path.
+        collect : bool
+            With a client: False leaves the votes in the shards (X is `ShardedVotes`), which then
+            answer what is asked of them; folds are drawn there, and there are no weak effects.
         """
         from prefpath.comparisons import as_votes
 
@@ -178,14 +182,22 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
             votes = as_votes(X, y, sample_weight, self.group)
             return self._fit(votes, progress, checkpoint)
         from prefpath.checkpoint import keeping
-        from prefpath.distributed.collected import collect, on_cluster
+        from prefpath.distributed.collected import check_shards_stay, on_cluster
+        from prefpath.distributed.collected import collect as collect_votes
+        from prefpath.distributed.remote import count_votes
 
         source = X if y is None else as_votes(X, y, sample_weight, self.group)
+        if not collect:
+            check_shards_stay(source)
         with (
             keeping(checkpoint) as keeper,  # refused, if it must be, before anything is read
             on_cluster(client, source, group=self.group) as cluster,
         ):
-            return self.fit_collected(collect(cluster), progress=progress, checkpoint=keeper)
+            if not collect:
+                return self.fit_elsewhere(
+                    count_votes(cluster), progress=progress, checkpoint=keeper
+                )
+            return self.fit_collected(collect_votes(cluster), progress=progress, checkpoint=keeper)
 
     def stop_at(self, t: float) -> PreferenceModel:
         """Stop at another time; everything the model says is then said at that time."""

@@ -15,18 +15,24 @@ from prefpath.settings import check_seed
 if TYPE_CHECKING:
     from prefpath.checkpoint import Place
     from prefpath.distributed.collected import Collected
+    from prefpath.distributed.remote import Elsewhere, Remote, RemoteFit
+    from prefpath.distributed.settings import Model
     from prefpath.fitted import Fitted
+    from prefpath.fitted.follow import PathSettings, StopSettings
     from prefpath.model.features import ItemFeatures
     from prefpath.model.losses import Loss
     from prefpath.model.penalties import Penalty
     from prefpath.model.problem import Problem
+    from prefpath.path import Path
     from prefpath.selection.criteria import Criterion
-    from prefpath.selection.cross_validation import Rule
+    from prefpath.selection.cross_validation import CrossValidation, Rule
     from prefpath.selection.folds import Over
     from prefpath.solver.grid import TimeRatio
     from prefpath.solver.solve import Solver
     from prefpath.solver.work import Common, Progress
     from prefpath.votes import Votes
+    from prefpath.votes.encode import CodeArray
+    from prefpath.votes.remote import RemoteVotes
 
 
 class Fitting(Parameters):
@@ -64,6 +70,29 @@ class Fitting(Parameters):
         """Fit votes that are on a cluster and on this machine (`distributed.collected`)."""
         return self._fit(collected.votes, progress, checkpoint, collected)
 
+    def fit_elsewhere(
+        self,
+        elsewhere: Elsewhere,
+        *,
+        progress: Progress | None = None,
+        checkpoint: Place | None = None,
+    ) -> Self:
+        """Fit votes that stay on a cluster: what each annotator's say is asked of the shards."""
+        from prefpath.distributed.crowd import remote_problem
+        from prefpath.distributed.remote import RemoteFit, survey_everybody
+        from prefpath.fitted import follow
+
+        votes, where = elsewhere
+        cluster = where.cluster
+        features, component, balanced = self._look_at(votes)
+        model = self._model(votes, where, features, balanced)
+        along, stop = self._how()
+        path, found = follow.follow_elsewhere(cluster, model, along, stop, progress, checkpoint)
+        everybody = survey_everybody(cluster, model)
+        problem = remote_problem(model, votes, everybody)
+        remote = RemoteFit(cluster, where.numbering, where.layout, model, everybody.totals)
+        return self._keep(problem, path, found, component, features, balanced, remote)
+
     def _fit(
         self,
         votes: Votes,
@@ -71,32 +100,55 @@ class Fitting(Parameters):
         checkpoint: Place | None,
         collected: Collected | None = None,
     ) -> Self:
+        from prefpath.fitted import follow
+
+        features, component, balanced = self._look_at(votes)
+        problem = self._problem(votes, features, balanced)
+        along, stop = self._how()
+        path, found = follow.follow(problem, along, stop, progress, checkpoint, collected)
+        return self._keep(problem, path, found, component, features, balanced)
+
+    def _look_at(self, votes: Votes) -> tuple[ItemFeatures | None, CodeArray, bool]:
+        """Features and groups of the items, and whether to balance; says what votes cannot tell."""
         from prefpath.caveats import told_by_findings, told_here_only
-        from prefpath.fitted import Fitted, follow
+        from prefpath.fitted import follow
         from prefpath.votes.graph import connected_components
 
         features = self._item_features(votes)
         component = connected_components(votes)
         has_features = self.features is not None
         for sentence in told_by_findings(votes, component, has_features, self.position_bias):
-            warnings.warn(sentence, FindingWarning, stacklevel=3)
+            warnings.warn(sentence, FindingWarning, stacklevel=4)
         for sentence in told_here_only(votes, self.position_bias):
-            warnings.warn(sentence, VoteWarning, stacklevel=3)
+            warnings.warn(sentence, VoteWarning, stacklevel=4)
         follow.check_switch(self.weak, "weak")
         check_seed("random_state", self.random_state)
-        balanced = follow.is_balanced(self.balance)
-        problem = self._problem(votes, features, balanced)
-        stop = follow.StopSettings(
-            self.cv, self.cv_over, self.criterion, self.rule, self.random_state
+        return features, component, follow.is_balanced(self.balance)
+
+    def _how(self) -> tuple[PathSettings, StopSettings]:
+        from prefpath.fitted.follow import PathSettings, StopSettings
+
+        return (
+            PathSettings(self.solver, self.common, self.n_times, self.t_ratio, self.n_threads),
+            StopSettings(self.cv, self.cv_over, self.criterion, self.rule, self.random_state),
         )
-        along = follow.PathSettings(
-            self.solver, self.common, self.n_times, self.t_ratio, self.n_threads
-        )
-        path, found = follow.follow(problem, along, stop, progress, checkpoint, collected)
+
+    def _keep(
+        self,
+        problem: Problem,
+        path: Path,
+        found: CrossValidation | None,
+        component: CodeArray,
+        features: ItemFeatures | None,
+        balanced: bool,
+        remote: RemoteFit | None = None,
+    ) -> Self:
+        from prefpath.fitted import Fitted
+
         self.fitted_ = Fitted(
             problem,
             path,
-            stop.time_on(path, found),
+            self._how()[1].time_on(path, found),
             component,
             cross_validation=found,
             item_features=features,
@@ -105,6 +157,7 @@ class Fitting(Parameters):
             seed=self.random_state,
             n_threads=self.n_threads,
             settings=self.get_params(),
+            remote=remote,
         )
         self.classes_ = np.array([-1, 1])
         return self
@@ -140,3 +193,26 @@ class Fitting(Parameters):
         )
         unequal = allow_for_attention(self.attention, problem, self.common)
         return problem.with_attention() if unequal else problem
+
+    def _model(
+        self, votes: RemoteVotes, where: Remote, features: ItemFeatures | None, balanced: bool
+    ) -> Model:
+        """The model of votes on a cluster; what is to be decided by the votes, by the shards."""
+        from prefpath.distributed.paths import as_model
+        from prefpath.inference.remote_settings import decide
+
+        model = as_model(
+            {
+                "loss": self.loss,
+                "penalty": self.penalty,
+                "features": None if features is None else features.of(votes.items),
+                "position_bias": self.position_bias and bool(votes.position_known.any()),
+                "common_position": False,
+                "kappa": self.kappa,
+                "balance": balanced,
+                "attention": False,
+            },
+            votes.n_items,
+        )
+        common = self.common_position if self.position_bias else self.common_position is True
+        return decide(model, votes, where, common, self.attention)

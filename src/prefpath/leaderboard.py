@@ -12,6 +12,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.population import About
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
+from prefpath.votes.totals import side_clicks as side_clicks
 
 
 def ranking_columns(
@@ -117,14 +118,3 @@ def item_wins(votes: Votes) -> tuple[Floats, Floats]:
     shown: Floats = np.zeros(n)
     shown += np.bincount(left, votes.weight, n) + np.bincount(right, votes.weight, n)
     return wins, shown
-
-
-def side_clicks(votes: Votes) -> tuple[Floats, Floats, Floats]:
-    """Weight of each annotator's left clicks, right clicks and ties, where sides are known."""
-    who, known = votes.annotator, votes.position_known
-    return tuple(  # type: ignore[return-value]
-        np.bincount(
-            who, votes.weight * (known & (np.sign(votes.choice) == side)), votes.n_annotators
-        )
-        for side in (1, -1, 0)
-    )

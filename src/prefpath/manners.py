@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from prefpath.errors import SettingError
+
 if TYPE_CHECKING:
     from prefpath.fitted import Fitted
     from prefpath.model.design import Floats
@@ -121,8 +123,14 @@ class FittedAttributes:
         from prefpath.weak import fit_weak
 
         fitted = self._known()
-        if not (self.cv > 0 if self.weak == "auto" else self.weak):
+        wanted = self.cv > 0 and fitted.remote is None if self.weak == "auto" else self.weak
+        if not wanted:
             return None
+        if fitted.remote is not None:
+            raise SettingError(
+                "weak=True, and votes that stayed on the cluster",
+                remedy="fit with collect=True, or pass weak=False",
+            )
         if self._weak is None or self._weak[0] is not fitted:
             effects = fit_weak(fitted, over=self.cv_over, seed=self.random_state)
             self._weak = (fitted, effects)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any, Literal
 
@@ -195,6 +195,18 @@ class Path:
     def attention_count(self, t: float) -> int:
         """Annotators with an attention of their own at time t."""
         return int(np.count_nonzero(self.attention(t)))
+
+    def around(self, t: float) -> Path:
+        """The same with no knots but those on both sides of t, at which it is the same."""
+        low, high, _ = self._between(t)
+        kept = slice(max(low, 0), high + 1)
+        return replace(
+            self,
+            times=self.times[kept],
+            common=self.common[kept],
+            common_position=None if self.common_position is None else self.common_position[kept],
+            knots=self.knots[kept],
+        )
 
     def _scores_of(self, coefficient: Floats) -> Floats:
         return coefficient if self.features is None else np.dot(self.features, coefficient)

@@ -9,6 +9,8 @@ from cluster_cases import small_crowd
 from typer.testing import CliRunner
 
 from prefpath.cli import app
+from prefpath.distributed import ShardedVotes
+from prefpath.export import verify_results
 from prefpath.tables import write_table
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -48,6 +50,32 @@ def test_a_scheduler_gives_the_same_answer(client, pattern, tmp_path):
     assert [row["item"] for row in there["ranking"]] == [row["item"] for row in here["ranking"]]
     for found, expected in zip(there["ranking"], here["ranking"], strict=True):
         assert found["score"] == pytest.approx(expected["score"], rel=1e-9)
+
+
+def test_votes_may_stay_on_the_cluster(client, pattern, tmp_path, monkeypatch):
+    here = fit(pattern)
+    monkeypatch.setattr(ShardedVotes, "collect_with_rows", None)
+    out = tmp_path / "out"
+    more = ("--scheduler", client.scheduler.address, "--no-collect", "--out", str(out))
+    there = fit(pattern, *more)
+    assert there["headline"]["by_verdict"] == here["headline"]["by_verdict"]
+    assert there["trust"] == here["trust"]
+    for found, expected in zip(there["ranking"], here["ranking"], strict=True):
+        assert found["score_low"] == pytest.approx(expected["score_low"], rel=1e-6)
+    manifest = verify_results(out)
+    assert "annotators.csv" in manifest["files"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--no-collect"], "--scheduler"),
+        (["--no-collect", "--scheduler", "tcp://127.0.0.1:1", "--followers"], "--followers"),
+    ],
+)
+def test_what_cannot_stay_on_a_cluster_is_refused_before_anything_is_read(options, words):
+    found = CliRunner().invoke(app, ["fit", "nothing.csv", *options])
+    assert found.exit_code != 0 and words in str(found.exception) + found.output
 
 
 def test_a_folder_without_a_scheduler_is_refused(pattern, tmp_path):

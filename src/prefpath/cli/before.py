@@ -37,8 +37,24 @@ def check_fit(given: Mapping[str, Any]) -> None:
             f"--features: there is no file {given['features']}",
             expected="a table of item features, one row an item",
         )
+    _check_cluster(given)
     _check_numbers(given)
     _check_choices(given)
+
+
+def _check_cluster(given: Mapping[str, Any]) -> None:
+    """Options of a cluster without one, and what needs votes that stay on it."""
+    if given["scheduler"] is None:
+        for name, usual in (("cluster_folder", None), ("collect", True)):
+            if given[name] != usual:
+                option = {"collect": "--no-collect"}.get(name, "--cluster-folder")
+                raise SettingError(f"{option} without --scheduler", remedy="name the scheduler")
+    if not given["collect"] and (given["followers"] or given["interval"] == "bootstrap"):
+        option = "--followers" if given["followers"] else "--interval bootstrap"
+        raise SettingError(
+            f"{option} with --no-collect: it needs the votes on this machine",
+            remedy="leave one of them out",
+        )
 
 
 def _check_choices(given: Mapping[str, Any]) -> None:

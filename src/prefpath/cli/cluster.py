@@ -15,6 +15,7 @@ from prefpath.votes.origin import summarise_origin
 
 if TYPE_CHECKING:
     from prefpath.distributed.collected import Collected
+    from prefpath.distributed.remote import Elsewhere
 
 _PANEL = "A cluster"
 
@@ -33,13 +34,22 @@ ClusterFolder = Annotated[
     ),
 ]
 
+Collect = Annotated[
+    bool,
+    typer.Option(
+        help="Whether votes come to this machine for what follows the path.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
 
 @contextmanager
 def read_on_cluster(
     source: str, given: Mapping[str, Any], options: Mapping[str, Any]
-) -> Iterator[Collected]:
-    """Votes in shards on a cluster, and collected here; says how they were read."""
+) -> Iterator[Collected | Elsewhere]:
+    """Votes in shards on a cluster, and collected here if asked; says how they were read."""
     from prefpath.distributed.collected import collect, on_cluster
+    from prefpath.distributed.remote import count_votes
     from prefpath.distributed.workers import connect
 
     reading = parsed({**options, "seed": given.get("seed", 0)})
@@ -48,8 +58,8 @@ def read_on_cluster(
         connect(given["scheduler"]) as client,
         on_cluster(client, source, folder, **reading) as cluster,
     ):
-        collected = collect(cluster)
+        found = collect(cluster) if given["collect"] else count_votes(cluster)
         if not given.get("json"):
-            said = summarise_origin(collected.votes.origin)
+            said = summarise_origin(found.votes.origin)
             error_console.print(said, markup=False, highlight=False)
-        yield collected
+        yield found

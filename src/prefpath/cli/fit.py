@@ -14,7 +14,7 @@ import typer
 from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
 from prefpath.cli.before import check_fit, check_labels, check_memory
-from prefpath.cli.cluster import ClusterFolder, Scheduler
+from prefpath.cli.cluster import ClusterFolder, Collect, Scheduler
 from prefpath.cli.failures import say_warning
 from prefpath.cli.followers import rank_followers
 from prefpath.cli.keeping import Remembering, checkpoint_for
@@ -29,7 +29,6 @@ from prefpath.votes import Votes
 
 if TYPE_CHECKING:
     from prefpath.checkpoint import Checkpoint
-    from prefpath.distributed.collected import Collected
     from prefpath.estimators import PreferenceModel
 
 _MODEL = "The model"
@@ -39,7 +38,7 @@ _OUTPUT = "What comes out"
 @app.command(cls=Remembering)
 @takes_votes(check=check_fit)
 def fit(
-    source: Any,  # Votes, or votes collected from a cluster
+    source: Any,  # Votes, or votes of a cluster, collected or not
     *,
     loss: Annotated[
         str,
@@ -165,6 +164,7 @@ def fit(
     ] = None,
     scheduler: Scheduler = None,
     cluster_folder: ClusterFolder = None,
+    collect: Collect = True,
     title: Annotated[
         str, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)
     ] = "Preference report",
@@ -184,8 +184,7 @@ def fit(
     from prefpath.findings import find
     from prefpath.inference import IntervalSettings
 
-    if cluster_folder is not None and scheduler is None:
-        raise SettingError("--cluster-folder without --scheduler", remedy="name the scheduler")
+    del scheduler, cluster_folder, collect  # `takes_votes` has read the source by them
     votes = source if isinstance(source, Votes) else source.votes
     shown_names = read_names(names)
     asked = list(dict.fromkeys(personal or []))
@@ -302,7 +301,7 @@ def _say_once() -> Callable[..., None]:
 
 
 def fit_with_progress(
-    model: PreferenceModel, source: Votes | Collected, checkpoint: Checkpoint | None = None
+    model: PreferenceModel, source: Any, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar: how far it is, how many differ; warnings are said in plain words."""
     from prefpath.solver.compiled import seconds_to_compile, when_compiling
@@ -318,6 +317,8 @@ def fit_with_progress(
         told = None if report is None else _path_progress(report, voter)
         if isinstance(source, Votes):
             model.fit(source, progress=told, checkpoint=checkpoint)
+        elif hasattr(source, "remote"):
+            model.fit_elsewhere(source, progress=told, checkpoint=checkpoint)
         else:
             model.fit_collected(source, progress=told, checkpoint=checkpoint)
 

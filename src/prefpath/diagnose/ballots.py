@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from prefpath.diagnose.canonical import DrawOrder, draw_order
+from prefpath.diagnose.canonical import Compared, DrawOrder, draw_order
 from prefpath.errors import VoteError
 from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.problem import Problem
 from prefpath.model.scalar_losses import THURSTONE_MOSTELLER
+from prefpath.pairs.keys import number_keys
 from prefpath.votes import Votes
 from prefpath.votes.trials import trials_of_rows
+
+
+class PooledShape(NamedTuple):
+    """What a common model of pooled votes is: items, their features, and the shape of choices."""
+
+    n_items: int
+    features: Floats | None
+    probit: bool
+
+
+class Pooling(Protocol):
+    """Decisive votes pooled over annotators."""
+
+    @property
+    def shape(self) -> PooledShape: ...
+    @property
+    def pairs(self) -> Ints:
+        """Distinct comparisons in order: `(left * n_items + right) * 2 + is the side known`."""
+
+    def pooled(self, weight: Floats | None) -> tuple[Floats, Floats]:
+        """Trials and left wins of each comparison; `weight` is of the annotators."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +75,12 @@ class Ballots:
         loss: str | Loss = "bradley-terry",
         features: Floats | None = None,
         use_position: bool = True,
+        merged: bool | None = None,
     ) -> Ballots:
-        """Ballots of the decisive votes; one vote of whole weight 2 is two votes."""
+        """Ballots of the decisive votes; one vote of whole weight 2 is two votes.
+
+        `merged` says whether wins and losses of one comparison share a cell, if that is known.
+        """
         decisive = votes if votes.choice.all() else votes.without_ties()
         if decisive.n_rows == 0:
             raise VoteError(
@@ -62,19 +90,40 @@ class Ballots:
             )
         problem = Problem.build(
             _signed(decisive), loss="bradley-terry", features=features, position_bias=use_position
-        ).with_weight(trials_of_rows(decisive))
-        return cls._in(problem, decisive, as_loss(loss))
+        )
+        if merged is not None:
+            problem = problem.with_cells(merged=merged)
+        return cls._in(problem.with_weight(trials_of_rows(decisive)), decisive, as_loss(loss))
 
     @classmethod
     def of_problem(cls, problem: Problem) -> Ballots:
         """The same from the problem that was fitted, whose layout serves where it can."""
+        plain = problem.loss.affine_in_choice and (np.abs(problem.votes.choice) == 1.0).all()
+        return cls.of_wins(problem) if plain else cls.of_decisive(problem)
+
+    @classmethod
+    def of_wins(cls, problem: Problem) -> Ballots:
+        """The same where every vote is a win or a loss."""
         votes = problem.votes
-        if problem.loss.affine_in_choice and (np.abs(votes.choice) == 1.0).all():
-            return cls._in(problem.with_weight(trials_of_rows(votes)), votes, problem.loss)
+        return cls._in(problem.with_weight(trials_of_rows(votes)), votes, problem.loss)
+
+    @classmethod
+    def of_decisive(cls, problem: Problem, *, merged: bool | None = None) -> Ballots:
+        """The same of the votes that decide something."""
         use_position = problem.position_bias or problem.common_position
         return cls.of(
-            votes, loss=problem.loss, features=problem.features, use_position=use_position
+            problem.votes,
+            loss=problem.loss,
+            features=problem.features,
+            use_position=use_position,
+            merged=merged,
         )
+
+    @classmethod
+    def without_trials(cls, problem: Problem) -> Ballots:
+        """Ballots of votes that are all ties: no trial of any comparison."""
+        nothing = problem.with_weight(np.zeros(problem.votes.n_rows))
+        return cls._in(nothing, problem.votes, problem.loss)
 
     @classmethod
     def _in(cls, problem: Problem, votes: Votes, loss: Loss) -> Ballots:
@@ -91,6 +140,32 @@ class Ballots:
     @property
     def n_annotators(self) -> int:
         return len(self.design.cells) - 1
+
+    @property
+    def shape(self) -> PooledShape:
+        return PooledShape(self.votes.n_items, self.features, self.probit)
+
+    @cached_property
+    def _numbered(self) -> tuple[Ints, NDArray[np.uint32]]:
+        n_items = self.votes.n_items
+        key = (self.left.astype(np.int64) * n_items + self.right) * 2
+        key += self.design.position
+        return number_keys(key, 2 * n_items**2)
+
+    @property
+    def pairs(self) -> Ints:
+        """Distinct comparisons, as `Pooling` has them."""
+        return self._numbered[0]
+
+    def pooled(self, weight: Floats | None = None) -> tuple[Floats, Floats]:
+        """Trials and wins of each of them; `weight` is of the annotators."""
+        own = 1.0 if weight is None else np.repeat(weight, np.diff(self.design.cells))
+        distinct, place = self._numbered
+        trials, wins = (
+            np.bincount(place, own * each, len(distinct)).astype(np.float64)
+            for each in (self.trials, self.wins)
+        )
+        return trials, wins
 
     @cached_property
     def annotator(self) -> Ints:
@@ -126,12 +201,16 @@ class Ballots:
     @cached_property
     def draw_order(self) -> DrawOrder:
         """In which order draws are handed out: by what was voted, not by labels or rows."""
-        return draw_order(self.design, self.left, self.right, self.trials, self.wins)
+        return draw_order(self.design, self.compared)
+
+    @property
+    def compared(self) -> Compared:
+        """The cells as the order of draws sees them."""
+        return Compared(self.left, self.right, self.trials, self.wins)
 
     def probability(self, margin: Floats) -> Floats:
         """Probability that the left item is chosen."""
-        result: Floats = ndtr(margin) if self.probit else expit(margin)
-        return result
+        return probability(margin, self.probit)
 
     def slope(self, margin: Floats) -> Floats:
         """Derivative of the probability in the margin."""
@@ -139,10 +218,7 @@ class Ballots:
 
     def slope_at(self, margin: Floats, p: Floats) -> Floats:
         """The same where the probability is already known."""
-        if self.probit:
-            density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
-            return density
-        return p * (1.0 - p)
+        return slope_of_probability(margin, p, self.probit)
 
     def margin(self, scores: Floats, lean: Floats | float = 0.0) -> Floats:
         """Margin of each cell: a score for every item, and a lean for every annotator."""
@@ -162,3 +238,17 @@ def _signed(votes: Votes) -> Votes:
     if np.abs(votes.choice).max() == np.abs(votes.choice).min() == 1.0:
         return votes
     return replace(votes, choice=np.sign(votes.choice))
+
+
+def probability(margin: Floats, probit: bool) -> Floats:
+    """Probability that the left item is chosen."""
+    result: Floats = ndtr(margin) if probit else expit(margin)
+    return result
+
+
+def slope_of_probability(margin: Floats, p: Floats, probit: bool) -> Floats:
+    """Derivative of the probability p in the margin."""
+    if probit:
+        density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
+        return density
+    return p * (1.0 - p)

@@ -20,7 +20,7 @@ from prefpath.model.design import Codes, Design, Floats, Ints
 
 Words = NDArray[np.uint64]
 
-_ROUNDS = 2
+N_ROUNDS = 3  # of words: an item alone, its opponents, and theirs
 _ONE = np.uint64(1)
 
 
@@ -36,7 +36,7 @@ class DrawOrder(NamedTuple):
     word: Words
 
 
-class _Compared(NamedTuple):
+class Compared(NamedTuple):
     """The two items of each cell, how often they met and how often the left one won."""
 
     left: Codes
@@ -45,25 +45,28 @@ class _Compared(NamedTuple):
     wins: Floats
 
 
-def draw_order(
-    design: Design, left: Codes, right: Codes, trials: Floats, wins: Floats
-) -> DrawOrder:
+def draw_order(design: Design, compared: Compared) -> DrawOrder:
     """The order of all cells.
 
     Swapping the sides of all votes turns nothing around: a cell is seen from the item whose word
     is larger, and a side counts as the one this annotator clicks more often or not.
     """
-    compared = _Compared(left, right, trials, wins)
+    left, right = compared.left, compared.right
     word = np.zeros(int(max(left.max(), right.max())) + 1, dtype=np.uint64)
-    for _ in range(_ROUNDS + 1):
-        word = for_rows(len(left), _described_by_opponents, _few_described)(compared, word)
-    n_annotators = len(design.cells) - 1
+    for _ in range(N_ROUNDS):
+        word = word + said_by_opponents(compared, word)
+    return order_by_words(design, compared, word)
+
+
+def order_by_words(design: Design, compared: Compared, word: Words) -> DrawOrder:
+    """The same where the items' words are known."""
+    n_cells, n_annotators = len(compared.left), len(design.cells) - 1
     order = DrawOrder(
-        np.arange(len(left)),
-        np.zeros(len(left), dtype=np.int8),
+        np.arange(n_cells),
+        np.zeros(n_cells, dtype=np.int8),
         np.zeros(n_annotators, dtype=np.uint64),
     )
-    for_rows(len(left), _order_cells, _order_few_cells)(design, compared, word, order)
+    for_rows(n_cells, _order_cells, _order_few_cells)(design, compared, word, order)
     return order
 
 
@@ -75,16 +78,22 @@ def _meeting(mine: Any, other: Any, wins: Any, trials: Any) -> Any:
     return mixed(mixed(mine + GOLDEN) ^ (mixed(other) + counts))
 
 
-def _few_described(compared: _Compared, word: Words) -> Words:
-    """`_described_by_opponents` in NumPy."""
-    described, (i, j, n, won) = word.copy(), compared
+def said_by_opponents(compared: Compared, word: Words) -> Words:
+    """What is added to the word of each item: of all votes it is the sum over their parts."""
+    said: Words = for_rows(len(compared.left), _said, _few_said)(compared, word)
+    return said
+
+
+def _few_said(compared: Compared, word: Words) -> Words:
+    """`_said` in NumPy."""
+    described, (i, j, n, won) = np.zeros_like(word), compared
     with np.errstate(over="ignore"):
         np.add.at(described, i, _meeting(word[i], word[j], won, n))
         np.add.at(described, j, _meeting(word[j], word[i], n - won, n))
     return described
 
 
-def _order_few_cells(design: Design, compared: _Compared, word: Words, order: DrawOrder) -> None:
+def _order_few_cells(design: Design, compared: Compared, word: Words, order: DrawOrder) -> None:
     """`_order_cells` in NumPy."""
     i, j, n, won = compared
     owner = np.repeat(np.arange(len(order.word)), np.diff(design.cells))
@@ -102,8 +111,8 @@ def _order_few_cells(design: Design, compared: _Compared, word: Words, order: Dr
 
 
 @kernel()
-def _described_by_opponents(compared: _Compared, word: Words) -> Words:
-    described = word.copy()
+def _said(compared: Compared, word: Words) -> Words:
+    described = np.zeros_like(word)
     for c in range(len(compared.left)):
         i, j = compared.left[c], compared.right[c]
         n, won = compared.trials[c], compared.wins[c]
@@ -113,7 +122,7 @@ def _described_by_opponents(compared: _Compared, word: Words) -> Words:
 
 
 @kernel()
-def _order_cells(design: Design, compared: _Compared, word: Words, order: DrawOrder) -> None:
+def _order_cells(design: Design, compared: Compared, word: Words, order: DrawOrder) -> None:
     for u in range(len(design.cells) - 1):
         first, last = design.cells[u], design.cells[u + 1]
         to_the_left = 0.0

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.ballots import Pooling, probability, slope_of_probability
 from prefpath.model.design import Floats, Ints
-from prefpath.pairs.keys import number_keys
 from prefpath.pairs.newton import minimise
 from prefpath.pairs.systems import gram, solve_ridged
 
@@ -33,33 +32,24 @@ class Consensus:
 class CommonModel:
     """Comparisons pooled over annotators once, so that refitting with other weights is cheap."""
 
-    def __init__(self, ballots: Ballots, *, common_position: bool = False) -> None:
-        self._ballots = ballots
+    def __init__(self, votes: Pooling, *, common_position: bool = False) -> None:
+        self._votes, self._shape = votes, votes.shape
         self._common_position = common_position
-        n_items = ballots.votes.n_items
-        key = (ballots.left.astype(np.int64) * n_items + ballots.right) * 2
-        key += ballots.design.position
-        distinct, self._place = number_keys(key, 2 * n_items**2)
-        pair, known = distinct // 2, distinct % 2
+        n_items = self._shape.n_items
+        pair, known = votes.pairs // 2, votes.pairs % 2
         self._incidence = _incidence(pair // n_items, pair % n_items, n_items)
         self._design = _design_matrix(
-            self._incidence, ballots.features, known if common_position else None
+            self._incidence, self._shape.features, known if common_position else None
         )
         self._last: Floats = np.zeros(self._design.shape[1])
 
     def fit(self, weight: Floats | None = None) -> Consensus:
         """Fisher scoring from the last fit, or zero; `weight` is of the annotators."""
-        ballots = self._ballots
-        own = 1.0 if weight is None else np.repeat(weight, np.diff(ballots.design.cells))
-        n_pairs = self._design.shape[0]
-        trials: Floats = np.zeros(n_pairs)
-        trials += np.bincount(self._place, own * ballots.trials, n_pairs)
-        wins: Floats = np.zeros(n_pairs)
-        wins += np.bincount(self._place, own * ballots.wins, n_pairs)
+        trials, wins = self._votes.pooled(weight)
 
         def evaluate(coefficient: Floats) -> tuple[Floats, Floats]:
             margin = np.clip(self._design @ coefficient, -_FARTHEST, _FARTHEST)
-            score, information = _score_and_information(ballots, margin, trials, wins)
+            score, information = _score_and_information(self._shape.probit, margin, trials, wins)
             return _RIDGE * coefficient - self._design.T @ score, information
 
         coefficient, _, information = minimise(
@@ -75,10 +65,10 @@ class CommonModel:
         return self._consensus(coefficient, information)
 
     def _consensus(self, coefficient: Floats, information: Floats) -> Consensus:
-        ballots = self._ballots
+        features = self._shape.features
         position = float(coefficient[-1]) if self._common_position else 0.0
         common = coefficient[:-1] if self._common_position else coefficient
-        scores = common if ballots.features is None else ballots.features @ common
+        scores = common if features is None else features @ common
         # 1 / H_ii is a lower bound of the variance, close to it where an item met many others.
         pair_items = abs(self._incidence).T @ information
         error = 1.0 / np.sqrt(pair_items + _RIDGE)
@@ -105,9 +95,10 @@ def _design_matrix(
 
 
 def _score_and_information(
-    ballots: Ballots, margin: Floats, trials: Floats, wins: Floats
+    probit: bool, margin: Floats, trials: Floats, wins: Floats
 ) -> tuple[Floats, Floats]:
-    p = np.clip(ballots.probability(margin), 1e-12, 1.0 - 1e-12)
-    slope = ballots.slope(margin)
+    exact = probability(margin, probit)
+    p = np.clip(exact, 1e-12, 1.0 - 1e-12)
+    slope = slope_of_probability(margin, exact, probit)
     factor = slope / (p * (1.0 - p))
     return factor * (wins - trials * p), factor * slope * trials

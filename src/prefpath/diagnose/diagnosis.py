@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, get_args
 
 import numpy as np
 
-from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.beyond import BeyondSlope, look_beyond_slope
+from prefpath.diagnose.ballots import probability
+from prefpath.diagnose.beyond import BeyondSlope
+from prefpath.diagnose.crowd import Crowd, CrowdHere, Facts
 from prefpath.diagnose.discoveries import EFFECTS, Discoveries, Null
 from prefpath.diagnose.discovery import LEAST_VOTES, Settings, discover_in
+from prefpath.diagnose.examined import Examined
 from prefpath.diagnose.facts import AnnotatorFacts
 from prefpath.diagnose.headline import Headline
-from prefpath.diagnose.lean import Leans, estimate_leans
+from prefpath.diagnose.lean import Leans
 from prefpath.diagnose.multiplicity import check_rate
 from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.reasons import CrowdFacts
 from prefpath.diagnose.table import table_columns
-from prefpath.diagnose.tastes import agreement_with, describe_tastes
 from prefpath.diagnose.verdicts import RANKING_OTHERWISE, VERDICTS, Measures, choose_words
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted, HasFitted, as_fitted
@@ -28,14 +31,10 @@ from prefpath.leaderboard import side_clicks
 from prefpath.machine import blas_threads_for
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Kind, Path
-from prefpath.predict import Comparisons, state_margins
 from prefpath.stages import WHO_STANDS_OUT, tell
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, Labels
 from prefpath.votes.graph import saw_one_order
-
-# A margin of the linear model is an expected choice: around 0 it is worth two logits.
-_LOGITS_A_CHOICE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +137,15 @@ def diagnose(
     fitted = as_fitted(model)
     votes = fitted.votes
     tests = _no_tests(votes.n_annotators)
-    if votes.n_annotators > 1 and votes.choice.any():  # somebody to differ from, in something
-        ballots = Ballots.of_problem(fitted.problem)
-        if ballots.decisive.max() >= least_votes:
-            draws_from = (fitted.seed or 0) if seed is None else seed
-            how = Settings(q, null, least_votes, Draws(n_draws, draws_from, fitted.n_threads))
-            with blas_threads_for(votes.n_items):
-                tests = _run_tests(fitted, ballots, how)
+    draws_from = (fitted.seed or 0) if seed is None else seed
+    how = Settings(q, null, least_votes, Draws(n_draws, draws_from, fitted.n_threads))
+    with blas_threads_for(votes.n_items), crowd_of(fitted) as crowd:
+        # somebody to differ from, in something
+        if votes.n_annotators > 1 and votes.choice.any():
+            examined = crowd.examined()
+            if examined.decisive.max() >= least_votes:
+                tests = _run_tests(fitted, crowd, examined, how)
+        facts = crowd.facts()
     return Diagnosis(
         votes=votes,
         t=fitted.t,
@@ -153,11 +154,23 @@ def diagnose(
         entered={kind: _entry_times(fitted.path, kind) for kind in EFFECTS},
         position_bias=fitted.position_bias + 0.0,  # no minus zero
         lean=tests.lean,
-        tastes=describe_tastes(votes, fitted.path, fitted.t),
-        measures=_measures(fitted, tests),
+        tastes=facts.tastes,
+        measures=_measures(fitted, tests, facts),
         discoveries=tests.found,
         crowd=CrowdFacts(votes.n_annotators, least_votes, tests.common_first),
     )
+
+
+@contextmanager
+def crowd_of(fitted: Fitted) -> Iterator[Crowd]:
+    """The annotators of a fit: their votes are here, or in the shards of a cluster."""
+    if fitted.remote is None:
+        yield CrowdHere(fitted)
+        return
+    from prefpath.diagnose.remote import crowd_elsewhere
+
+    with crowd_elsewhere(fitted) as crowd:
+        yield crowd
 
 
 def _entry_times(path: Path, kind: str) -> Floats:
@@ -185,26 +198,20 @@ def _no_tests(n_annotators: int) -> _Tests:
     return _Tests(None, None, leans, leans, leans)
 
 
-def _decisive_weight(votes: Votes) -> Floats:
-    weight: Floats = np.zeros(votes.n_annotators)
-    weight += np.bincount(votes.annotator, votes.weight * (votes.choice != 0), len(weight))
-    return weight
-
-
-def _measures(fitted: Fitted, tests: _Tests) -> Measures:
+def _measures(fitted: Fitted, tests: _Tests, facts: Facts) -> Measures:
     """Everything the rules look at; not a number where there was no test."""
     votes, found, beyond = fitted.votes, tests.found, tests.beyond
     n = votes.n_annotators
     unknown, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
     left, right, _ = side_clicks(votes)
     attention = None if found is None else found.attention
-    decisive = _decisive_weight(votes)
+    decisive = facts.decisive
     alone = (decisive >= LEAST_VOTES) & (n == 1)  # not too few votes, but nobody to differ from
     return Measures(
         decisive=decisive,
         left=left,
         right=right,
-        agreement=agreement_with(votes, fitted.scores),
+        agreement=facts.agreement,
         tested=alone if found is None else ~np.isnan(found.p_taste),
         leans=nobody if found is None else found.leaning,
         deviates=nobody if found is None else found.deviating,
@@ -240,51 +247,24 @@ def _unlike_in_attention(found: Discoveries) -> BoolArray:
     return result
 
 
-def _run_tests(fitted: Fitted, ballots: Ballots, how: Settings) -> _Tests:
+def _run_tests(fitted: Fitted, crowd: Crowd, examined: Examined, how: Settings) -> _Tests:
     shared = fitted.problem.common_position
     found = discover_in(
-        ballots, how, position_bias=fitted.problem.position_bias, common_position=shared
+        examined, how, position_bias=fitted.problem.position_bias, common_position=shared
     )
     named = found.deviating | found.unlike_in_attention
-    beyond = look_beyond_slope(ballots, found.margins, found.attention, named, how.draws)
+    beyond = examined.beyond(found.attention, named, how.draws)
     tell(WHO_STANDS_OUT, 0.9)
-    lean = _leans(fitted, ballots, found)
+    lean = crowd.leans(found.consensus.scores, found.unlike_in_attention, found.attention.estimate)
     tell(WHO_STANDS_OUT, 1.0)
-    position = found.consensus.position
+    position, probit = found.consensus.position, examined.shape.probit
     return _Tests(
         found,
         beyond,
         lean,
         lean.map(lambda part: part - position),
-        lean.map(ballots.probability),
+        lean.map(lambda part: probability(part, probit)),
         shared_position_effect(fitted)["first_probability"] if shared else None,
-    )
-
-
-def _leans(fitted: Fitted, ballots: Ballots, found: Discoveries) -> Leans:
-    """Lean of everybody beside their deviation at the chosen time, or their attention."""
-    offset = ballots.margin(found.consensus.scores) + _own_margins(fitted, ballots)
-    unlike = np.repeat(found.unlike_in_attention, np.diff(ballots.design.cells))
-    slope = np.repeat(found.attention.estimate, np.diff(ballots.design.cells))
-    offset = np.where(unlike, slope * found.margins.difference, offset)
-    lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
-    known = (ballots.sided > 0) & fitted.problem.position_bias
-    return lean.map(lambda part: np.where(known, part, np.nan))
-
-
-def _own_margins(fitted: Fitted, ballots: Ballots) -> Floats:
-    """What the deviations at the chosen time add to the margin of each cell, in logits."""
-    scale = 1.0 if fitted.loss.binary else _LOGITS_A_CHOICE
-    asked = Comparisons(
-        ballots.annotator, ballots.left, ballots.right, np.zeros(len(ballots.trials), dtype=bool)
-    )
-    return scale * state_margins(
-        asked,
-        theta=np.zeros(ballots.votes.n_items),
-        deviation=fitted.deviation,
-        bias=np.zeros(ballots.n_annotators),
-        common_bias=0.0,
-        features=fitted.features,
     )
 
 

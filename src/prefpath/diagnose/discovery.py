@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.diagnose.attention import Attention, measure_attention
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.discoveries import Discoveries, Null
-from prefpath.diagnose.lean import estimate_leans
+from prefpath.diagnose.examined import Examined, Found, Tested, VotesHere
 from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, simes, soften
-from prefpath.diagnose.pvalues import Draws, lean_p_values, taste_p_values
-from prefpath.diagnose.without_own import CommonMargins, margins_without_own
+from prefpath.diagnose.pvalues import Draws
+from prefpath.diagnose.without_own import compare_with_others
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
@@ -29,10 +27,6 @@ _MOST_ROUNDS = 3
 _SETTLED = 0.02  # no score moved further: who is named would hardly change
 _LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else saw an item
 _FEWEST_FOR_EMPIRICAL = 50
-# Whoever may lean has the lean estimated beside the slope; a lean that is not there costs power.
-_MAY_LEAN = 0.1
-_MAY_SEE_OTHERWISE = 0.05  # a lean of theirs is not measured by what the common scores expect
-_STEPS_OF_A_LEAN = 5
 _BARELY_ATTENDS = 0.5  # slope below which someone named pulls the scores more than they inform
 
 
@@ -101,7 +95,8 @@ def discover(
     how = Settings(q, null, least_votes, Draws(n_draws, seed, n_threads))
     use_position = position_bias or common_position
     ballots = Ballots.of(votes, loss=loss, features=features, use_position=use_position)
-    return discover_in(ballots, how, position_bias=position_bias, common_position=common_position)
+    examined = VotesHere(ballots, n_threads)
+    return discover_in(examined, how, position_bias=position_bias, common_position=common_position)
 
 
 @dataclass(frozen=True)
@@ -124,21 +119,19 @@ class Settings:
 
 
 def discover_in(
-    ballots: Ballots, how: Settings, *, position_bias: bool, common_position: bool
+    votes: Examined, how: Settings, *, position_bias: bool, common_position: bool
 ) -> Discoveries:
-    """`discover`, where the ballots have been made already."""
-    tested = ballots.decisive >= how.least_votes
-    _check_enough(ballots.votes, tested, how.null, how.least_votes)
-    who = _Tested(lean=tested & (ballots.sided > 0) & position_bias, taste=tested)
-    common = CommonModel(ballots, common_position=common_position)
+    """`discover`, of votes that are here or elsewhere."""
+    tested = votes.decisive >= how.least_votes
+    _check_enough(len(tested), tested, how.null, how.least_votes)
+    who = Tested(lean=tested & (votes.sided > 0) & position_bias, taste=tested)
+    common = CommonModel(votes, common_position=common_position)
     tell(WHO_STANDS_OUT, 0.0)
-    consensus, aside, unlike = _settle(ballots, common, who, how.q, how.draws)
+    consensus, aside, unlike = _settle(votes, common, who, how.q, how.draws)
     tell(WHO_STANDS_OUT, 0.4)
-    margins = margins_without_own(
-        ballots, common, consensus, aside, unlike=unlike, n_threads=how.draws.n_threads
-    )
+    compare_with_others(votes, common, consensus, aside, unlike=unlike)
     tell(WHO_STANDS_OUT, 0.5)
-    found = _test(ballots, _Common(consensus, margins, aside), who, how.draws, interval=True)
+    found = votes.test(consensus, aside, who, how.draws, interval=True)
     tell(WHO_STANDS_OUT, 0.8)
     judged, named, shift, scale = {}, {}, {}, {}
     for name, p in found.p.items():
@@ -149,7 +142,7 @@ def discover_in(
     for name, p in judged.items():
         named[name] = stands_out & benjamini_hochberg(p, how.q)
     return Discoveries(
-        annotators=ballots.votes.annotators,
+        annotators=votes.annotators,
         p_lean=judged["lean"],
         p_taste=judged["taste"],
         p_attention=judged["attention"],
@@ -158,7 +151,7 @@ def discover_in(
         unlike_in_attention=named["attention"],
         attention=found.attention,
         consensus=consensus,
-        margins=margins,
+        margins=votes.margins,
         set_aside=aside,
         q=how.q,
         null=how.null,
@@ -167,51 +160,20 @@ def discover_in(
     )
 
 
-class _Tested(NamedTuple):
-    """Who is tested for what."""
-
-    lean: BoolArray
-    taste: BoolArray
-
-
-class _Common(NamedTuple):
-    """The common model, and who was set aside for it."""
-
-    consensus: Consensus
-    margins: CommonMargins
-    aside: BoolArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """P-values of the three tests, and the slopes."""
-
-    p: dict[str, Floats]
-    attention: Attention
-
-
 def _settle(
-    ballots: Ballots, common: CommonModel, tested: _Tested, q: float, draws: Draws
+    votes: Examined, common: CommonModel, tested: Tested, q: float, draws: Draws
 ) -> tuple[Consensus, BoolArray, BoolArray]:
     """Common scores from those who follow them, who was set aside for that, who sees otherwise."""
-    nobody = np.zeros(ballots.n_annotators, dtype=bool)
+    nobody = np.zeros(len(votes.decisive), dtype=bool)
     aside, unlike = nobody, nobody
     consensus = common.fit()
     for k in range(_MOST_ROUNDS):
-        margins = margins_without_own(
-            ballots,
-            common,
-            consensus,
-            aside,
-            unlike=unlike,
-            refit=False,
-            n_threads=draws.n_threads,
-        )
-        found = _test(ballots, _Common(consensus, margins, aside), tested, draws.quick())
+        compare_with_others(votes, common, consensus, aside, unlike=unlike, refit=False)
+        found = votes.test(consensus, aside, tested, draws.quick(), interval=False)
         unlike = benjamini_hochberg(found.p["attention"], q)
         named = _pulls_the_scores(found, unlike, q)
         smallest = np.fmin(np.fmin(found.p["lean"], found.p["taste"]), found.p["attention"])
-        named = _at_most_half(named, smallest, ballots.decisive)
+        named = _at_most_half(named, smallest, votes.decisive)
         if (named == aside).all():
             break
         tell(WHO_STANDS_OUT, min(0.4, 0.15 * (k + 1)))
@@ -219,10 +181,10 @@ def _settle(
         consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
         if np.abs(consensus.scores - last).max() < _SETTLED:
             break
-    return consensus, aside, _at_most_half(unlike, found.p["attention"], ballots.decisive)
+    return consensus, aside, _at_most_half(unlike, found.p["attention"], votes.decisive)
 
 
-def _pulls_the_scores(found: _Found, unlike: BoolArray, q: float) -> BoolArray:
+def _pulls_the_scores(found: Found, unlike: BoolArray, q: float) -> BoolArray:
     """Who is named, but for those who see sharply: their votes say most about the scores."""
     barely = found.attention.first_step < _BARELY_ATTENDS
     named = benjamini_hochberg(found.p["lean"], q) | benjamini_hochberg(found.p["taste"], q)
@@ -239,58 +201,8 @@ def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
     return result
 
 
-def _test(
-    ballots: Ballots, common: _Common, tested: _Tested, draws: Draws, *, interval: bool = False
-) -> _Found:
-    """P-values of lean, taste and attention against a common model."""
-    consensus = common.consensus
-    plain = ballots.margin(consensus.scores)
-    shared, threads = consensus.position, draws.n_threads
-    together = ballots.add_lean(plain, shared)
-    p_lean = lean_p_values(ballots, together, tested.lean, threads, shared=shared)
-    own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
-    margin = ballots.add_lean(plain, own)
-    p_taste = taste_p_values(
-        ballots, margin, consensus.score_error, common.aside, tested.taste, draws
-    )
-    attention = measure_attention(
-        ballots,
-        common.margins,
-        tested.taste,
-        own_lean=np.nan_to_num(p_lean, nan=1.0) <= _MAY_LEAN,
-        common_lean=consensus.position,
-        interval=interval,
-        n_threads=draws.n_threads,
-    )
-    if shared:
-        otherwise = np.fmin(p_taste, attention.p) <= _MAY_SEE_OTHERWISE
-        asked = tested.lean & otherwise
-        any_taste = _lean_p_value_of_any_taste(ballots, shared, asked, threads)
-        p_lean = np.where(asked, np.fmax(p_lean, any_taste), p_lean)
-    p = {"lean": p_lean, "taste": p_taste, "attention": attention.p}
-    return _Found(p, attention)
-
-
-def _lean_p_value_of_any_taste(
-    ballots: Ballots, shared: float, asked: BoolArray, n_threads: int | None
-) -> Floats:
-    """P-value of no lean beyond the shared one for those who need not follow the common scores.
-
-    A shared lean shows less in the votes of someone who tells items sharply apart, and more in
-    those of someone who does not look at them: whatever the taste, the left is chosen at least in
-    half of the votes and at most as often as of two equal items. The largest p-value counts.
-    """
-    nothing = np.zeros(len(ballots.trials))
-    each = [
-        lean_p_values(ballots, ballots.add_lean(nothing, lean), asked, n_threads, shared=lean)
-        for lean in np.linspace(0.0, shared, _STEPS_OF_A_LEAN)
-    ]
-    largest: Floats = np.maximum.reduce(each)
-    return largest
-
-
-def _check_enough(votes: Votes, tested: BoolArray, null: Null, least_votes: int) -> None:
-    if votes.n_annotators < 2:
+def _check_enough(n_annotators: int, tested: BoolArray, null: Null, least_votes: int) -> None:
+    if n_annotators < 2:
         raise VoteError(
             "there is one annotator",
             expected="at least two annotators: one to differ from the other",

@@ -127,7 +127,7 @@ def personal_ranking(
         votes=float(weight.sum()),
         common=common,
         own=own,
-        shown=_shown_to(votes, members),
+        shown=_shown_to(fitted, members),
         component=np.asarray(fitted.component, dtype=np.int64),
     )
 
@@ -156,10 +156,18 @@ def _member_codes(votes: Votes, annotators: Any) -> Ints:
     return np.unique([votes.annotator_code(label) for label in labels]).astype(np.int64)
 
 
-def _shown_to(votes: Votes, members: Ints) -> Floats:
+def _shown_to(fitted: Fitted, members: Ints) -> Floats:
     """Weight of the members' votes on each item."""
-    chosen: BoolArray = np.isin(votes.annotator, members)
+    votes, own = fitted.votes, np.isin(np.arange(fitted.votes.n_annotators), members)
+    their = votes.take(own[votes.annotator]) if fitted.remote is None else _pooled_of(fitted, own)
     shown: Floats = np.zeros(votes.n_items)
-    for side in (votes.left, votes.right):
-        shown += np.bincount(side[chosen], votes.weight[chosen], votes.n_items)
+    for side in (their.left, their.right):
+        shown += np.bincount(side, their.weight, votes.n_items)
     return shown
+
+
+def _pooled_of(fitted: Fitted, who: BoolArray) -> Votes:
+    """The votes of some annotators, pooled where they are."""
+    from prefpath.fitted.remote import pooled_votes_of
+
+    return pooled_votes_of(fitted, who)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
-from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.ballots import Ballots, PooledShape
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.lean import Counts, one_slope_and_information
 from prefpath.diagnose.null_model import NullModel
@@ -44,40 +45,109 @@ class CommonMargins:
     spread: float
 
 
+class Comparing(Protocol):
+    """Votes that can be compared with the common scores, each annotator's own left out."""
+
+    @property
+    def decisive(self) -> Floats: ...
+
+    def leave_out(
+        self, consensus: Consensus, weight: Floats, chosen: BoolArray, spread: float | None
+    ) -> None:
+        """Margins of the chosen annotators without their own votes, these weighing so much.
+
+        With `spread`, of everybody, from nothing.
+        """
+
+    def slope_terms(
+        self, slope: float, position: float, followers: BoolArray
+    ) -> tuple[float, float]:
+        """Score and information of one slope of the followers' choices on the margins."""
+
+    def rescale(self, scale: float) -> None:
+        """Multiply the margins."""
+
+
+class MarginsHere:
+    """Margins of votes on this machine."""
+
+    def __init__(self, ballots: Ballots, n_threads: int | None = None) -> None:
+        self.ballots, self._n_threads = ballots, n_threads
+        self.margins = CommonMargins(np.zeros(0), np.zeros(0), 1.0)
+
+    @property
+    def decisive(self) -> Floats:
+        return self.ballots.decisive
+
+    @property
+    def shape(self) -> PooledShape:
+        return self.ballots.shape
+
+    @property
+    def pairs(self) -> Ints:
+        return self.ballots.pairs
+
+    def pooled(self, weight: Floats | None) -> tuple[Floats, Floats]:
+        return self.ballots.pooled(weight)
+
+    def leave_out(
+        self, consensus: Consensus, weight: Floats, chosen: BoolArray, spread: float | None
+    ) -> None:
+        if spread is not None:
+            n_cells, n_seen = len(self.ballots.trials), int(self.ballots.design.seen[-1])
+            self.margins = CommonMargins(np.zeros(n_cells), np.zeros(n_seen), spread)
+        _leave_out(self.ballots, consensus, weight, chosen, self.margins, self._n_threads)
+
+    def slope_terms(
+        self, slope: float, position: float, followers: BoolArray
+    ) -> tuple[float, float]:
+        ballots = self.ballots
+        counts = Counts(ballots.trials, ballots.wins, self.margins.difference)
+        score, information = _score_of_pooled_slope(
+            slope, position, ballots.design, counts, ballots.probit, followers
+        )
+        return score, information
+
+    def rescale(self, scale: float) -> None:
+        of = self.margins
+        self.margins = CommonMargins(
+            of.difference * scale, of.score_variance * scale**2, of.spread * scale
+        )
+
+
 def margins_without_own(
-    ballots: Ballots,
+    ballots: Ballots, common: CommonModel, consensus: Consensus, aside: BoolArray, **how: Any
+) -> CommonMargins:
+    """`compare_with_others` of votes on this machine."""
+    here = MarginsHere(ballots)
+    compare_with_others(here, common, consensus, aside, **how)
+    return here.margins
+
+
+def compare_with_others(
+    votes: Comparing,
     common: CommonModel,
     consensus: Consensus,
     aside: BoolArray,
     *,
     unlike: BoolArray | None = None,
     refit: bool = True,
-    n_threads: int | None = None,
-) -> CommonMargins:
+) -> None:
     """Leave every annotator's votes out of the common scores they are compared with.
 
     By one step of Newton's method with the diagonal of the information (close where items met
     many others); by fitting again, with `refit`, for those with more than 2 % of all votes.
     Those `unlike` the others in attention have no say in what slope 1 is.
     """
-    found = CommonMargins(
-        np.zeros(len(ballots.trials)), np.zeros(ballots.design.seen[-1]), _spread(consensus)
-    )
-    weight = np.where(aside, _LEFT_IN, 1.0)
-    everybody = np.ones(ballots.n_annotators, dtype=bool)
-    _leave_out(ballots, consensus, weight, everybody, found, n_threads)
+    weight, decisive = np.where(aside, _LEFT_IN, 1.0), votes.decisive
+    votes.leave_out(consensus, weight, np.ones(len(aside), dtype=bool), _spread(consensus))
     if refit:
-        heavy = ~aside & (ballots.decisive > _HEAVY * ballots.decisive.sum())
-        for u in np.flatnonzero(heavy):
+        for u in np.flatnonzero(~aside & (decisive > _HEAVY * decisive.sum())):
             others = weight.copy()
             others[u] = _LEFT_IN
-            alone = np.arange(ballots.n_annotators) == u
-            _leave_out(ballots, common.fit(others), others, alone, found, n_threads)
+            votes.leave_out(common.fit(others), others, np.arange(len(aside)) == u, None)
     followers = ~aside if unlike is None else ~(aside | unlike)
-    scale = _pooled_slope(ballots, found.difference, consensus.position, followers)
-    return CommonMargins(
-        found.difference * scale, found.score_variance * scale**2, found.spread * scale
-    )
+    votes.rescale(_pooled_slope(votes, consensus.position, followers))
 
 
 def _spread(consensus: Consensus) -> float:
@@ -161,16 +231,11 @@ def _own_part(u: int, design: Design, null: NullModel, score: Floats, informatio
         information[right] += curvature
 
 
-def _pooled_slope(
-    ballots: Ballots, difference: Floats, position: float, followers: BoolArray
-) -> float:
+def _pooled_slope(votes: Comparing, position: float, followers: BoolArray) -> float:
     """Slope of the followers' choices on the margins: 1 where these are calibrated."""
-    counts = Counts(ballots.trials, ballots.wins, difference)
     slope = 1.0
     for _ in range(_NEWTON_STEPS):
-        score, information = _score_of_pooled_slope(
-            slope, position, ballots.design, counts, ballots.probit, followers
-        )
+        score, information = votes.slope_terms(slope, position, followers)
         step = score / max(information, 1e-300)
         slope = float(np.clip(slope + np.clip(step, -0.5, 0.5), *_SLOPES))
         if abs(step) < 1e-3 * slope:

@@ -100,7 +100,17 @@ def collect(cluster: Cluster) -> Collected:
         raise SettingError(
             f"{n_rows:,} distinct votes are too many for intervals and verdicts on one machine",
             expected=f"at most {MOST_COLLECTED:,}",
-            remedy="fit_path(votes, client=client) follows the path without collecting them",
+            remedy="fit(sharded, client=client, collect=False) asks the shards instead",
         )
     votes, rows = cluster.sharded.collect_with_rows()
     return Collected(votes, cluster, rows)
+
+
+def check_shards_stay(source: Any) -> None:
+    """Refuse votes that would be gone after the fit, when the shards are asked about them."""
+    if not isinstance(source, ShardedVotes):
+        raise SettingError(
+            "collect=False, and votes that are not in shards: these are asked after the fit",
+            expected="votes in shards in a folder that stays",
+            remedy="shard_votes(votes, client, folder), and fit what it returns",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from prefpath.solver.small import is_small
 from prefpath.solver.state import CrowdState, WaitingState
 from prefpath.votes import Votes
 from prefpath.votes.encode import Labels
+from prefpath.votes.remote import RemoteVotes
 
 # Cells from which a pass over the active is worth sharing out among threads, as on one machine.
 _LARGE = 200_000
@@ -118,6 +120,11 @@ class ClusterCrowd(Crowd):
         ends = np.cumsum(state.joined)
         for first, last in zip(ends - state.joined, ends, strict=True):
             self._join(self._take_in(numbers[first:last], units[first:last]))
+
+
+def remote_problem(model: Model, votes: RemoteVotes, everybody: Everybody) -> Problem:
+    """The problem of a fit whose votes stayed in the shards."""
+    return replace(driver_problem(model, votes.items, everybody), votes=votes)
 
 
 def driver_problem(model: Model, items: Labels, everybody: Everybody) -> Problem:

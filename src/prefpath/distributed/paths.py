@@ -227,26 +227,37 @@ def sent_folds(sharded: ShardedVotes, rows: Ints, folds: Sequence[Fold]) -> Iter
         yield [FoldOf(len(folds), 0, k, own) for k in range(len(folds))]
 
 
-def follow_collected(
-    collected: Collected,
+def follow_folds(
+    cluster: Cluster,
     model: Model,
-    folds: Sequence[Fold],
+    folds: Sequence[FoldOf],
     grid: Grid,
     *,
     criterion: Criterion = "auto",
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[Path, CrossValidation | None]:
-    """Path and held-out errors of votes that are on this machine, too, with the same folds."""
+    """Path and held-out errors, by the grid: until these have settled, or at given times."""
+    if folds and grid.is_open:
+        how: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
+        return follow_on(cluster, model, folds, grid, criterion=criterion, **how)
+    slot = slot_in(checkpoint, PATH_SLOT)
+    path = solve_flow_on(*cluster, model, grid, progress=progress, slot=slot)
+    if not folds:
+        return path, None
+    return path, cross_validate_on(cluster, model, folds, path.times, criterion=criterion)
+
+
+def follow_collected(
+    collected: Collected,
+    model: Model,
+    folds: Sequence[Fold],
+    grid: Grid,
+    **how: Any,
+) -> tuple[Path, CrossValidation | None]:
+    """The same of votes that are on this machine, too, with the folds of this machine."""
     cluster = collected.cluster
     if not folds:
-        slot = slot_in(checkpoint, PATH_SLOT)
-        return solve_flow_on(*cluster, model, grid, progress=progress, slot=slot), None
+        return follow_folds(cluster, model, [], grid, **how)
     with sent_folds(cluster.sharded, collected.rows, folds) as sent:
-        if grid.is_open:
-            how: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
-            return follow_on(cluster, model, sent, grid, criterion=criterion, **how)
-        path = solve_flow_on(
-            *cluster, model, grid, progress=progress, slot=slot_in(checkpoint, PATH_SLOT)
-        )
-        return path, cross_validate_on(cluster, model, sent, path.times, criterion=criterion)
+        return follow_folds(cluster, model, sent, grid, **how)

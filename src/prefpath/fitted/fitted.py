@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +25,9 @@ from prefpath.solver.work import Common
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 from prefpath.votes.graph import connected_components
+
+if TYPE_CHECKING:
+    from prefpath.distributed.remote import RemoteFit
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,8 @@ class Fitted:
         One for each processor if None.
     settings : mapping
         What was asked for, to be shown beside results.
+    remote : RemoteFit or None
+        Where the votes are, if they stayed on a cluster; `votes` are then `RemoteVotes`.
 
     Examples
     --------
@@ -77,6 +82,7 @@ class Fitted:
     seed: int | None = 0
     n_threads: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    remote: RemoteFit | None = None
 
     @classmethod
     def of(cls, problem: Problem, path: Path, t: float | None = None, **more: Any) -> Fitted:
@@ -120,7 +126,7 @@ class Fitted:
     @cached_property
     def n_present(self) -> int:
         """Annotators who have votes."""
-        return int(np.count_nonzero(np.diff(self.problem.design.cells)))
+        return int(np.count_nonzero(self.votes.annotator_count))
 
     @property
     def n_components(self) -> int:

@@ -26,7 +26,8 @@ from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
 
 if TYPE_CHECKING:
-    from prefpath.distributed.collected import Collected
+    from prefpath.distributed.collected import Cluster, Collected
+    from prefpath.distributed.settings import Model
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,7 @@ def _follow_on(
 ) -> tuple[Path, CrossValidation | None]:
     from prefpath.distributed import paths
 
-    paths.refuse_minimised(settings.common)
-    if settings.solver == "lbi":
-        raise SettingError(
-            'a cross-validated fit with solver "lbi" on a cluster',
-            expected='solver="flow"; fit_path(..., solver="lbi", client=client) has no folds',
-        )
+    _check_for_cluster(settings)
     folds = _folds(problem, stop) if stop.n_folds else []
     path, found = paths.follow_collected(
         collected,
@@ -131,6 +127,53 @@ def _follow_on(
     # On the cluster only those who became active have a place for coefficients.
     design = problem.design
     return replace(path, blocks=design.blocks, seen_item=design.seen_item), found
+
+
+def follow_elsewhere(
+    cluster: Cluster,
+    model: Model,
+    settings: PathSettings,
+    stop: StopSettings,
+    progress: Progress | None = None,
+    checkpoint: Place | None = None,
+) -> tuple[Path, CrossValidation | None]:
+    """The same where the votes stay on a cluster: folds are drawn in the shards."""
+    from prefpath.distributed.paths import follow_folds
+    from prefpath.distributed.settings import FoldOf
+
+    _check_for_cluster(settings)
+    if stop.n_folds and stop.over != "votes":
+        raise SettingError(
+            f"folds over {stop.over} of votes that stay on the cluster",
+            expected='cv_over="votes"',
+            remedy="fit with collect=True, if this machine can hold the votes",
+        )
+    with keeping(checkpoint) as keeper:
+        seed = (keeper.seed if keeper is not None else 0) if stop.seed is None else stop.seed
+        if keeper is not None:
+            how = {**asdict(settings), **asdict(stop), "model": repr(model), "collect": False}
+            del how["n_threads"]
+            keeper.claim(cluster.sharded.digest(), how)
+        return follow_folds(
+            cluster,
+            model,
+            [FoldOf(stop.n_folds, seed, k) for k in range(stop.n_folds)],
+            make_grid(None, settings.n_times, settings.t_ratio),
+            criterion=stop.criterion,
+            progress=progress,
+            checkpoint=keeper,
+        )
+
+
+def _check_for_cluster(settings: PathSettings) -> None:
+    from prefpath.distributed.paths import refuse_minimised
+
+    refuse_minimised(settings.common)
+    if settings.solver == "lbi":
+        raise SettingError(
+            'a cross-validated fit with solver "lbi" on a cluster',
+            expected='solver="flow"; fit_path(..., solver="lbi", client=client) has no folds',
+        )
 
 
 def _follow(

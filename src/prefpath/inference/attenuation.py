@@ -20,12 +20,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.optimize import brentq
 
 from prefpath.inference.consensus import common_hessian, slot_gradient
-from prefpath.inference.evidence import Evidence, pooled_target
-from prefpath.inference.unseen import UnseenVariance, unseen_variance
+from prefpath.inference.evidence import Evidence
+from prefpath.inference.unseen import UnseenVariance
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
 
@@ -56,10 +55,9 @@ class Attenuation(NamedTuple):
 
 
 def attenuation(
-    evidence: Evidence, coefficient: Floats, bread: Floats, gradient: sparse.csr_array
+    evidence: Evidence, coefficient: Floats, bread: Floats, found: UnseenVariance
 ) -> Attenuation:
     """Expected error of the common part that comes of tastes nobody has found."""
-    found = unseen_variance(evidence, coefficient, bread, gradient)
     if _is_mean_preference(evidence, found):
         return no_attenuation(evidence.n_coefficients, mean_preference=True)
     slots = _follower_slots(evidence, coefficient)
@@ -97,9 +95,7 @@ class _FollowerSlots(NamedTuple):
 
 def _follower_slots(evidence: Evidence, coefficient: Floats) -> _FollowerSlots:
     slots, phi = evidence.slots, evidence.problem.features
-    follows = (~evidence.active).astype(float)[:, None]
-    weight, pull = (column[:, 0] for column in pooled_target(evidence, follows))
-    choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
+    weight, choice = evidence.slot_votes.followers
     theta = evidence.scores(coefficient)
     margin = theta[slots.left] - theta[slots.right] + slots.offset
     margin += slots.position * evidence.common_bias(coefficient)

@@ -18,12 +18,13 @@ from prefpath.inference.columns import (
 )
 from prefpath.inference.common import common_scores
 from prefpath.inference.intervals import CommonScores, Method, check_level
-from prefpath.inference.loose import Loose, loose_items
+from prefpath.inference.loose import Loose, loose_items, voices_of
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
 from prefpath.pairs import pool_votes
 from prefpath.population import About
+from prefpath.votes.remote import RemoteVotes
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,12 @@ def _loose(fitted: Fitted, common: CommonScores) -> Loose:
     votes = fitted.votes
     if common.bounded.all() or not common.loss.binary or fitted.problem.features is not None:
         return {}
-    who = votes.annotator if common.about == "annotators" else None
-    return loose_items(pool_votes(votes), common, (votes.left, votes.right), who)
+    if common.about == "these":
+        return loose_items(pool_votes(votes), common, None)
+    if isinstance(votes, RemoteVotes):
+        return loose_items(pool_votes(votes), common, lambda item: int(votes.voices[item]))
+    voices = voices_of(votes.left, votes.right, votes.annotator)
+    return loose_items(pool_votes(votes), common, voices)
 
 
 class BoardOptions(TypedDict, total=False):

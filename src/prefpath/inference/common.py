@@ -93,13 +93,14 @@ def population(fitted: Fitted, method: Method = "sandwich", about: About | None 
 def _estimate(
     fitted: Fitted, asked: _Asked, progress: Callable[[int], None] | None
 ) -> CommonScores:
+    if fitted.remote is not None:
+        return _estimate_elsewhere(fitted, asked)
     evidence = gather_evidence(fitted, everybody=asked.about == "these")
     with blas_threads_for(fitted.votes.n_items):
         clustered = cluster_covariance(evidence)
         if asked.about == "these":
             clustered = _of_these(evidence, clustered)
-        elif clustered.attenuation.mean_preference and evidence.n_deviating:
-            # Of the crowd as it is: who was found to deviate is one of them.
+        elif _is_of_all(evidence, clustered):
             evidence = gather_evidence(fitted, tastes=False)
             clustered = cluster_covariance(evidence)
     draws = None
@@ -113,6 +114,31 @@ def _estimate(
             progress=progress,
         )
     return in_scores(evidence, clustered, asked.method, draws, about=asked.about)
+
+
+def _is_of_all(evidence: Evidence, clustered: Clustered) -> bool:
+    """Of the crowd as it is: who was found to deviate is one of them."""
+    return clustered.attenuation.mean_preference and evidence.n_deviating > 0
+
+
+def _estimate_elsewhere(fitted: Fitted, asked: _Asked) -> CommonScores:
+    """The same where the votes stayed on a cluster."""
+    from prefpath.inference.remote import evidence_elsewhere
+
+    if asked.method == "bootstrap" or asked.about == "these":
+        what = "bootstrap" if asked.method == "bootstrap" else "mean taste of these annotators"
+        raise SettingError(
+            f"the {what} needs the votes, which stayed on the cluster",
+            expected='interval="sandwich" about annotators like these',
+            remedy="fit with collect=True, if this machine can hold the votes",
+        )
+    with blas_threads_for(fitted.votes.n_items):
+        with evidence_elsewhere(fitted) as (evidence, annotators):
+            clustered = cluster_covariance(evidence, annotators)
+        if _is_of_all(evidence, clustered):
+            with evidence_elsewhere(fitted, tastes=False) as (evidence, annotators):
+                clustered = cluster_covariance(evidence, annotators)
+    return in_scores(evidence, clustered, asked.method, about=asked.about)
 
 
 def _of_these(evidence: Evidence, clustered: Clustered) -> Clustered:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from prefpath.inference.evidence import Evidence, pooled_target
+from prefpath.inference.evidence import Evidence
 from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Floats
 from prefpath.pairs.fit import LARGEST_MARGIN
@@ -37,8 +37,7 @@ class Consensus:
 
 def fit_consensus(evidence: Evidence) -> Consensus:
     """Minimise the loss in the common part, from the full fit's value on."""
-    weight, pull = (column[:, 0] for column in pooled_target(evidence))
-    choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
+    weight, choice = evidence.slot_votes.everybody
 
     def inverse_at(coefficient: Floats) -> Floats:
         return invert(evidence, common_hessian(evidence, coefficient, weight, choice))

@@ -14,6 +14,7 @@ import numpy as np
 from prefpath.errors import SettingError
 from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
+from prefpath.inference.slot_votes import SlotVotes, add_up_slots
 from prefpath.inference.slots import Slots, add_weights, fill_slots, number_slots
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.problem import Problem
@@ -43,6 +44,10 @@ class Evidence:
         Pooled comparisons of those who have not, then every cell of those who have.
     slot_of_cell : array (n_cells,)
         `2 * slot + 1` where the cell's sides are swapped in its slot, else `2 * slot`.
+    n_present : int
+        Annotators who have votes.
+    slot_votes : SlotVotes
+        Added up here, or where the votes are.
     """
 
     problem: Problem
@@ -56,6 +61,8 @@ class Evidence:
     bounded: BoolArray
     slots: Slots
     slot_of_cell: Codes
+    n_present: int
+    slot_votes: SlotVotes
 
     @property
     def n_coefficients(self) -> int:
@@ -65,11 +72,6 @@ class Evidence:
     def penalty_rate(self) -> float:
         """`m / t`: what a unit of penalty weighs against the summed loss at time t."""
         return self.problem.total_weight / self.t
-
-    @cached_property
-    def n_present(self) -> int:
-        """Annotators who have votes."""
-        return int(np.count_nonzero(np.diff(self.problem.design.cells)))
 
     @cached_property
     def n_deviating(self) -> int:
@@ -114,7 +116,15 @@ def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = T
     SettingError
         If the common part has more than 5,000 coefficients: its covariance is dense.
     """
-    problem, path, t = fitted.problem, fitted.path, fitted.t
+    check_size(fitted.problem)
+    problem, attention = fitted.problem, fitted.path.attention(fitted.t)
+    otherwise = sees_otherwise(problem.votes.annotator_weight, attention) & (not everybody)
+    bounded = _bounded(problem, fitted.component, ~otherwise)
+    return evidence_of(fitted, otherwise, bounded, tastes=tastes)
+
+
+def check_size(problem: Problem) -> None:
+    """Refuse a common part whose covariance, a dense matrix, would be too large."""
     n_coefficients = problem.n_common + int(problem.common_position)
     if max(problem.votes.n_items, n_coefficients) > MOST_COEFFICIENTS:
         raise SettingError(
@@ -122,22 +132,24 @@ def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = T
             expected=f"at most {MOST_COEFFICIENTS:,}: their covariance is a dense matrix",
             remedy="pass interval=None",
         )
-    otherwise = _sees_otherwise(problem, path.attention(t)) & (not everybody)
-    bounded = _bounded(problem, fitted.component, ~otherwise)
+
+
+def evidence_of(
+    fitted: Fitted, otherwise: BoolArray, bounded: BoolArray, *, tastes: bool = True
+) -> Evidence:
+    """The same where it is known who is left out, and which items have a bounded score."""
+    problem, path, t = fitted.problem, fitted.path, fitted.t
     usable = _without_unbounded(_without(problem, otherwise), bounded)
-    own, own_bias, active = _own_parts(path, t)
+    own, own_bias, active = own_parts(path, t)
     if not tastes:
         own, active = np.zeros_like(own), own_bias != 0.0
     active &= ~otherwise
     slots, slot_of_cell = _pool(usable, own, own_bias, active)
-    coefficient = path.common_at(t)
-    if problem.common_position:
-        coefficient = np.append(coefficient, path.common_position_at(t))
     return Evidence(
         problem=usable,
         path=path,
         t=min(t, float(path.times[-1])),  # the path stays where it ends
-        coefficient=coefficient,
+        coefficient=common_part(fitted),
         own=own,
         own_bias=own_bias,
         active=active,
@@ -145,13 +157,26 @@ def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = T
         bounded=bounded,
         slots=slots,
         slot_of_cell=slot_of_cell,
+        n_present=int(np.count_nonzero(np.diff(problem.design.cells))),
+        slot_votes=add_up_slots(usable, active, slot_of_cell, len(slots.left)),
     )
 
 
-def _sees_otherwise(problem: Problem, attention: Floats) -> BoolArray:
-    """Who sees the scores more or less sharply: the clearest, as long as half of votes stay in."""
+def common_part(fitted: Fitted) -> Floats:
+    """The full fit's common part at its time; the common position effect, if any, is the last."""
+    coefficient = fitted.path.common_at(fitted.t)
+    if not fitted.problem.common_position:
+        return coefficient
+    return np.append(coefficient, fitted.common_position)
+
+
+def sees_otherwise(weight: Floats, attention: Floats) -> BoolArray:
+    """Who sees the scores more or less sharply: the clearest, as long as half of votes stay in.
+
+    `weight` is what each annotator's votes weigh.
+    """
     order = np.argsort(-np.abs(attention), kind="stable")
-    weight = problem.votes.annotator_weight[order]
+    weight = weight[order]
     fits = np.cumsum(weight) <= _MOST_LEFT_OUT * weight.sum()
     otherwise = np.zeros(len(order), dtype=bool)
     otherwise[order] = np.logical_and.accumulate(fits) & (attention[order] != 0.0)
@@ -189,7 +214,8 @@ def _without_unbounded(problem: Problem, bounded: BoolArray) -> Problem:
     return replace(problem, target=problem.target._replace(weight=weight))
 
 
-def _own_parts(path: Path, t: float) -> tuple[Floats, Floats, BoolArray]:
+def own_parts(path: Path, t: float) -> tuple[Floats, Floats, BoolArray]:
+    """Deviations on their blocks, position bias, and who has either."""
     own, bias = np.zeros(int(path.blocks[-1])), path.position_bias(t)
     active: BoolArray = bias != 0.0
     for u, value in zip(*path.active_deviations(t), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -24,27 +24,23 @@ class _Errors(Protocol):
     def unclustered(self) -> Floats: ...
 
 
-def loose_items(
-    counts: PairCounts,
-    errors: _Errors,
-    sides: tuple[CodeArray, CodeArray],
-    annotator: CodeArray | None,
-) -> Loose:
+def loose_items(counts: PairCounts, errors: _Errors, voices: Callable[[int], int] | None) -> Loose:
     """Evidence of the tiers, as far as votes of one annotator are worth it.
 
     Parameters
     ----------
-    sides : (left, right)
-        Items of every vote.
-    annotator : array of int, or None
-        Who cast each vote, where intervals are about others like them: then an annotator counts
-        as one voice at most, however often they preferred the item.
+    voices : callable, or None
+        How many annotators voted on an item, where intervals are about others like them: then an
+        annotator counts as one voice at most, however often they preferred the item.
     """
     found = evidence_of_tiers(counts, ~errors.bounded)
     inflation = _inflation(errors)
-    return {
-        item: _at_most(lost / inflation, item, sides, annotator) for item, lost in found.items()
-    }
+    return {item: _at_most(lost / inflation, item, voices) for item, lost in found.items()}
+
+
+def voices_of(left: CodeArray, right: CodeArray, annotator: CodeArray) -> Callable[[int], int]:
+    """How many annotators voted on an item, of votes that say whose they are."""
+    return lambda item: len(np.unique(annotator[(left == item) | (right == item)]))
 
 
 def _inflation(errors: _Errors) -> float:
@@ -54,11 +50,8 @@ def _inflation(errors: _Errors) -> float:
     return max(1.0, float(np.median(clustered[known] / single[known]))) if known.any() else 1.0
 
 
-def _at_most(
-    lost: Floats, item: int, sides: tuple[CodeArray, CodeArray], annotator: CodeArray | None
-) -> Floats:
-    if annotator is None:
+def _at_most(lost: Floats, item: int, voices: Callable[[int], int] | None) -> Floats:
+    if voices is None:
         return lost
-    voices = len(np.unique(annotator[(sides[0] == item) | (sides[1] == item)]))
-    most = voices * np.log(2.0)
+    most = voices(item) * np.log(2.0)
     return np.clip(lost, -most, most)

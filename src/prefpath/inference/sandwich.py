@@ -10,6 +10,7 @@ covariance is `P (sum_u h_u h_u^T) P`, where `P` is the inverse of `sum_u A_u` a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -27,8 +28,9 @@ from prefpath.inference.consensus import (
     fit_consensus,
     invert,
 )
-from prefpath.inference.evidence import Evidence, active_annotators, pooled_target
+from prefpath.inference.evidence import Evidence, active_annotators
 from prefpath.inference.leverage import remove_leverage
+from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_variance
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.arguments import CommonPart, Inputs, Personal, make_scratch, terms_of
 from prefpath.solver.kernels import gradient_shard
@@ -95,48 +97,101 @@ class Clustered:
         return result
 
 
-def cluster_covariance(evidence: Evidence) -> Clustered:
+class Annotators(Protocol):
+    """What the covariance needs of the annotators' votes, be these here or elsewhere."""
+
+    gradient: sparse.csr_array
+    sizes: Floats
+
+    def settle(self, coefficient: Floats) -> Floats:
+        """Curvature of the active together, own parts re-estimated, at a consensus."""
+
+    def spread(self, bread: Floats) -> Spread:
+        """How the annotators' pulls vary, each as it is where they had no say."""
+
+    def unseen(self, bread: Floats) -> UnseenVariance:
+        """Variance of the tastes that nobody has found."""
+
+
+class Spread(NamedTuple):
+    """Sums over annotators: `h h^T` and h, squared slopes and curvature of votes, and rows."""
+
+    products: Floats
+    drift: Floats
+    squares: float
+    curvature: float
+    n_rows: int
+
+
+class AnnotatorsHere:
+    """Annotators whose votes are on this machine."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    def settle(self, coefficient: Floats) -> Floats:
+        evidence, self._coefficient = self._evidence, coefficient
+        self._blocks, self._position = annotator_gradients(evidence, coefficient)
+        self.sizes = balanced_sizes(evidence, coefficient, self._blocks)
+        held = _active_curvature(evidence, coefficient, self.sizes)
+        _balance(evidence, self._blocks, self._position)
+        self.gradient = as_rows(evidence, self._blocks, self._position)
+        return held
+
+    def spread(self, bread: Floats) -> Spread:
+        evidence, blocks, position = self._evidence, self._blocks.copy(), self._position.copy()
+        remove_leverage(evidence, self._coefficient, self.sizes, bread, blocks, position)
+        corrected = as_rows(evidence, blocks, position)
+        return Spread(
+            (corrected.T @ corrected).toarray(),
+            np.asarray(corrected.sum(axis=0)),
+            *_squares_and_curvature(evidence, self._coefficient),
+        )
+
+    def unseen(self, bread: Floats) -> UnseenVariance:
+        return unseen_variance(self._evidence, self._coefficient, bread, self.gradient)
+
+    def told_by(self, bread: Floats, who: Ints) -> Told:
+        """What the votes of some followers tell of that."""
+        return told_by(self._evidence, self._coefficient, bread, self.gradient, who)
+
+
+def cluster_covariance(evidence: Evidence, annotators: Annotators | None = None) -> Clustered:
     """Sandwich covariance of the common part at the consensus beside the offsets."""
     tell(INTERVALS, 0.0)
+    crowd = AnnotatorsHere(evidence) if annotators is None else annotators
     consensus = fit_consensus(evidence)
     tell(INTERVALS, _AFTER_CONSENSUS)
-    blocks, position_gradient = annotator_gradients(evidence, consensus.coefficient)
-    sizes = balanced_sizes(evidence, consensus.coefficient, blocks)
-    held = _active_curvature(evidence, consensus.coefficient, sizes)
+    held = crowd.settle(consensus.coefficient)
     bread = invert(evidence, _follower_curvature(evidence, consensus.coefficient) + held)
-    _balance(evidence, blocks, position_gradient)
-    gradient = as_rows(evidence, blocks, position_gradient)
     tell(INTERVALS, _AFTER_CURVATURE)
-    remove_leverage(evidence, consensus.coefficient, sizes, bread, blocks, position_gradient)
+    spread, n_present = crowd.spread(bread), evidence.n_present
     tell(INTERVALS, _AFTER_LEVERAGE)
-    corrected = as_rows(evidence, blocks, position_gradient)
-    n_present = evidence.n_present
-    drift = np.asarray(corrected.sum(axis=0)) / max(n_present, 1)
-    meat = (corrected.T @ corrected).toarray() - n_present * np.outer(drift, drift)
+    drift = spread.drift / max(n_present, 1)
+    meat = spread.products - n_present * np.outer(drift, drift)
     meat *= (n_present - 1) / max(n_present, 1)
-    unclustered = _dispersion(evidence, consensus.coefficient) * consensus.inverse
+    # Squared gradients over curvature: about 1 where the loss is a likelihood.
+    dispersion = spread.squares / max(spread.curvature, 1e-300) if spread.n_rows else 1.0
+    unclustered = dispersion * consensus.inverse
     # One annotator cannot show how annotators differ: their votes are then all there is.
     alone = n_present < 2
-    found = attenuation(evidence, consensus.coefficient, bread, gradient)
+    found = attenuation(evidence, consensus.coefficient, bread, crowd.unseen(bread))
     tell(INTERVALS, 1.0)
     return Clustered(
         consensus=consensus,
         inverse=bread,
         covariance=unclustered if alone else bread @ meat @ bread,
         unclustered=unclustered,
-        gradient=gradient,
+        gradient=crowd.gradient,
         held=held,
-        sizes=sizes,
+        sizes=crowd.sizes,
         attenuation=found,
         degrees_of_freedom=np.inf if alone else float(n_present - 1),
     )
 
 
 def _follower_curvature(evidence: Evidence, coefficient: Floats) -> Floats:
-    follows = (~evidence.active).astype(float)[:, None]
-    weight, pull = (column[:, 0] for column in pooled_target(evidence, follows))
-    choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
-    return common_hessian(evidence, coefficient, weight, choice)
+    return common_hessian(evidence, coefficient, *evidence.slot_votes.followers)
 
 
 def _active_curvature(evidence: Evidence, coefficient: Floats, sizes: Floats) -> Floats:
@@ -193,14 +248,12 @@ def _tiled(width: int, times: int) -> Ints:
     return np.tile(np.arange(width, dtype=np.int64), times)
 
 
-def _dispersion(evidence: Evidence, coefficient: Floats) -> float:
-    """Squared gradients over curvature: about 1 where the loss is a likelihood."""
+def _squares_and_curvature(evidence: Evidence, coefficient: Floats) -> tuple[float, float, int]:
+    """Squared gradients and curvature of the followers' votes, and their number of rows."""
     problem = evidence.problem
     votes, follows = problem.votes, ~evidence.active
     rows = np.flatnonzero(np.repeat(follows, np.diff(votes.offsets)))
     rows = rows[evidence.bounded[votes.left[rows]] & evidence.bounded[votes.right[rows]]]
-    if not len(rows):
-        return 1.0
     theta = evidence.scores(coefficient)
     margin = theta[votes.left[rows]] - theta[votes.right[rows]]
     margin += evidence.common_bias(coefficient) * votes.position_known[rows]
@@ -208,4 +261,4 @@ def _dispersion(evidence: Evidence, coefficient: Floats) -> float:
     each = weight / np.maximum(trials_of_rows(votes)[rows], 1e-300)
     slope = problem.loss.gradient(margin, choice)
     curvature = problem.loss.curvature(margin, choice)
-    return float((weight * each * slope**2).sum() / max((weight * curvature).sum(), 1e-300))
+    return float((weight * each * slope**2).sum()), float((weight * curvature).sum()), len(rows)

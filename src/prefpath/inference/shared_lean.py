@@ -11,7 +11,7 @@ and it must be there without any one of them, or it is somebody's and not everyb
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import expit
@@ -23,6 +23,7 @@ from prefpath.pairs.counts import PairIndex
 from prefpath.pairs.fit import fit_bradley_terry
 from prefpath.population import population_of
 from prefpath.votes import Votes
+from prefpath.votes.encode import BoolArray, CodeArray
 from prefpath.votes.trials import trials_of_rows
 
 LEVEL = 0.01
@@ -70,11 +71,13 @@ def find_shared_lean(votes: Votes) -> SharedLean:
     False
     """
     decisive = votes.without_ties()
-    if _one_sided(decisive):
+    if is_one_sided(decisive):
         return SharedLean(0.0, 1.0)
-    score, information, square = _scores_of_votes(decisive)
-    who, n = decisive.annotator, decisive.n_annotators
-    pull, told, spread = (np.bincount(who, each, n) for each in (score, information, square))
+    return judge(*lean_sums(decisive, explain_sides(decisive)))
+
+
+def judge(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
+    """Test the annotators' scores for a lean, their informations and squared scores of votes."""
     present = told > 1e-12 * told.sum()
     pull, told, spread = pull[present], told[present], spread[present]
     if not len(told):
@@ -87,7 +90,7 @@ def find_shared_lean(votes: Votes) -> SharedLean:
     return _tested(pull, told, (pull - estimate * told) ** 2, max(len(told) - 1.0, 1.0))
 
 
-def _one_sided(votes: Votes) -> bool:
+def is_one_sided(votes: CodedRows) -> bool:
     """Whether (nearly) every vote goes to one side, or no side is known: no lean is estimated."""
     left = float(votes.weight[votes.position_known & (votes.choice > 0)].sum())
     right = float(votes.weight[votes.position_known & (votes.choice < 0)].sum())
@@ -111,26 +114,57 @@ def _tested(pull: Floats, told: Floats, spread: Floats, df: float) -> SharedLean
     return SharedLean(float(pull.sum() / told.sum()), float(2.0 * student.sf(z, df)))
 
 
-def _scores_of_votes(votes: Votes) -> tuple[Floats, Floats, Floats]:
-    """Score, information and squared score (of single votes) for a lean, of each row."""
+class CodedRows(Protocol):
+    """Votes, whoever cast them."""
+
+    @property
+    def left(self) -> CodeArray: ...
+    @property
+    def right(self) -> CodeArray: ...
+    @property
+    def choice(self) -> Floats: ...
+    @property
+    def weight(self) -> Floats: ...
+    @property
+    def position_known(self) -> BoolArray: ...
+    @property
+    def n_items(self) -> int: ...
+
+
+class Sides(NamedTuple):
+    """Common scores, and the part of "sides are known" that scores would explain."""
+
+    scores: Floats
+    explained: Floats
+
+
+def explain_sides(votes: CodedRows) -> Sides:
+    """Fit the decisive votes of everybody."""
     index = PairIndex.of(votes.left, votes.right, votes.n_items)
-    won = np.sign(votes.choice)
-    found = fit_bradley_terry(index.pool(won, votes.weight), ridge=_RIDGE)
+    found = fit_bradley_terry(index.pool(np.sign(votes.choice), votes.weight), ridge=_RIDGE)
     p = expit(found.scores[votes.left] - found.scores[votes.right])
-    known = votes.position_known.astype(float)
-    pressure = votes.weight * p * (1.0 - p) * known
+    pressure = votes.weight * p * (1.0 - p) * votes.position_known.astype(float)
     right: Floats = np.zeros(votes.n_items)
     right += np.bincount(votes.left, pressure, votes.n_items)
     right -= np.bincount(votes.right, pressure, votes.n_items)
-    explained = found.graph.solve(found.curvature, right)
-    beyond = known - (explained[votes.left] - explained[votes.right])
-    residual = (won > 0) - p
+    return Sides(found.scores, found.graph.solve(found.curvature, right))
+
+
+def lean_sums(votes: Votes, sides: Sides) -> tuple[Floats, Floats, Floats]:
+    """Score, information and squared score (of single votes) for a lean, of each annotator."""
+    p = expit(sides.scores[votes.left] - sides.scores[votes.right])
+    explained = sides.explained
+    beyond = votes.position_known - (explained[votes.left] - explained[votes.right])
+    residual = (np.sign(votes.choice) > 0) - p
     trials = np.maximum(trials_of_rows(votes), 1e-300)
-    return (
+    each = (
         votes.weight * residual * beyond,
         votes.weight * p * (1.0 - p) * beyond**2,
         (votes.weight * residual * beyond) ** 2 / trials,
     )
+    who, n = votes.annotator, votes.n_annotators
+    pull, told, spread = (np.bincount(who, values, n).astype(float) for values in each)
+    return pull, told, spread
 
 
 def _middle(values: Floats, weights: Floats) -> float:

@@ -27,6 +27,7 @@ from scipy import sparse
 from prefpath.inference.absorption import annotator_coefficients, own_hessian
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Codes, Floats, Ints
+from prefpath.votes.encode import BoolArray
 from prefpath.votes.trials import trials_of_rows
 
 _MOST_SAMPLED = 2_000  # followers the variance is estimated from
@@ -51,7 +52,27 @@ def unseen_variance(
     evidence: Evidence, coefficient: Floats, bread: Floats, gradient: sparse.csr_array
 ) -> UnseenVariance:
     """`tau^2` among followers, weighted by what their votes tell; 0 where nothing shows."""
-    who = _followers(evidence)
+    who = followers_to_ask(np.diff(evidence.problem.design.cells), evidence.active)
+    return variance_of(told_by(evidence, coefficient, bread, gradient, who))
+
+
+class Told(NamedTuple):
+    """What single followers tell of it: `e_u`, `n_u`, the trace of A_u, and their comparisons."""
+
+    excess: Floats
+    norm: Floats
+    trace: Floats
+    n_cells: Ints
+
+
+def told_by(
+    evidence: Evidence,
+    coefficient: Floats,
+    bread: Floats,
+    gradient: sparse.csr_array,
+    who: Ints,
+) -> Told:
+    """What the votes of some followers tell."""
     itself = _own_products(evidence, who, coefficient, bread)
     excess, norm, told = np.zeros(len(who)), np.zeros(len(who)), np.zeros(len(who))
     for k, u in enumerate(who):
@@ -64,13 +85,17 @@ def unseen_variance(
         excess[k] = pull @ pull - itself.squares[u] + fitted - itself.fitted[u]
         norm[k] = (own**2).sum() - itself.norm[u]
         told[k] = np.trace(own)
-    return _by_activity(excess, norm, told, np.diff(evidence.problem.design.cells)[who])
+    return Told(excess, norm, told, np.diff(evidence.problem.design.cells)[who])
 
 
-def _by_activity(excess: Floats, norm: Floats, told: Floats, votes: Ints) -> UnseenVariance:
-    """Ratio of sums in classes of like activity (powers of two), weighted by what they tell."""
-    which = np.log2(np.maximum(votes, 1)).astype(np.int64)
-    above, below, weight = (np.bincount(which, values) for values in (excess, norm, told))
+def variance_of(told: Told) -> UnseenVariance:
+    """`tau^2` from what followers tell.
+
+    Ratio of sums in classes of like activity (powers of two), weighted by what they tell.
+    """
+    excess, norm = told.excess, told.norm
+    which = np.log2(np.maximum(told.n_cells, 1)).astype(np.int64)
+    above, below, weight = (np.bincount(which, values) for values in told[:3])
     weight = np.where(below > _LEAST_TOLD * weight, weight, 0.0)
     if not weight.any():
         return UnseenVariance(0.0, 0.0)
@@ -137,12 +162,11 @@ def lengths_of_comparisons(
     return np.broadcast_to(apart, known.shape), known
 
 
-def _followers(evidence: Evidence) -> Ints:
-    """Followers with more than one comparison: all, or evenly many of each activity."""
-    cells = np.diff(evidence.problem.design.cells)
-    followers = np.flatnonzero(~evidence.active & (cells > 0))
+def followers_to_ask(n_cells: Ints, active: BoolArray) -> Ints:
+    """Followers with comparisons: all, or evenly many of each activity."""
+    followers = np.flatnonzero(~active & (n_cells > 0))
     if len(followers) > _MOST_SAMPLED:
-        order = np.argsort(cells[followers], kind="stable")
+        order = np.argsort(n_cells[followers], kind="stable")
         chosen = np.linspace(0, len(followers) - 1, _MOST_SAMPLED).astype(np.int64)
         followers = followers[order[chosen]]
     return followers.astype(np.int64)

@@ -64,8 +64,11 @@ def build_design(
     return Design(cells, seen, seen_item, left_at, right_at, position, blocks, phi)
 
 
-def cell_starts_of(votes: Votes, *, merge_choices: bool) -> Ints:
-    """First row of each cell: rows that differ in nothing but the choice can share one."""
+def cell_starts_of(votes: Votes, *, merge_choices: bool, always: bool = False) -> Ints:
+    """First row of each cell: rows that differ in nothing but the choice can share one.
+
+    They do where that is worth it, or `always`.
+    """
     if not merge_choices or votes.n_rows == 0:
         return np.arange(votes.n_rows, dtype=np.int64)
     new = np.ones(votes.n_rows, dtype=bool)
@@ -75,9 +78,14 @@ def cell_starts_of(votes: Votes, *, merge_choices: bool) -> Ints:
         new[1:] |= column[1:] != column[:-1]
     starts = votes.offsets[:-1]
     new[starts[starts < votes.n_rows]] = True
-    if np.count_nonzero(new) > _WORTH_MERGING * votes.n_rows:
+    if not (always or is_worth_merging(int(np.count_nonzero(new)), votes.n_rows)):
         return np.arange(votes.n_rows, dtype=np.int64)
     return np.flatnonzero(new)
+
+
+def is_worth_merging(n_cells: int, n_rows: int) -> bool:
+    """Whether votes of so many rows are to be so many cells instead."""
+    return n_cells <= _WORTH_MERGING * n_rows
 
 
 def build_target(votes: Votes, cell_starts: Ints, weight: Floats) -> Target:

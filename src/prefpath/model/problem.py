@@ -121,6 +121,21 @@ class Problem:
             total_weight=float(weight.sum()),
         )
 
+    def with_cells(self, *, merged: bool) -> Problem:
+        """The same problem where rows that differ in the choice alone share a cell, or do not."""
+        votes = self.votes
+        starts = cell_starts_of(votes, merge_choices=merged, always=True)
+        if len(starts) == len(self.cell_starts):
+            return self
+        use_position = self.position_bias or self.common_position
+        return replace(
+            self,
+            cell_starts=starts,
+            design=build_design(votes, starts, self.features, use_position=use_position),
+            target=build_target(votes, starts, self.weight),
+            _shared=_Shared(),
+        )
+
     def with_attention(self) -> Problem:
         """The same problem where annotators may see more or less sharply."""
         result = replace(self, attention=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import SettingError, VoteError
-from prefpath.inference.loose import loose_items
+from prefpath.inference.loose import loose_items, voices_of
 from prefpath.inference.ranks import rank_intervals
 from prefpath.leaderboard import ties_meaning
 from prefpath.model.losses import Loss, as_loss
@@ -124,9 +124,10 @@ def _fitted_ranking(
         notes += (f"No intervals: {counts.n_items:,} items are more than {DENSE_UP_TO:,}.",)
     elif interval is not None:
         errors = score_errors(comparisons, fitted, derivatives)
-        sides = (comparisons.left, comparisons.right)
-        who = comparisons.annotator if comparisons.n_annotators > 1 else None
-        loose = loose_items(counts, errors, sides, who) if loss.binary else {}
+        voices = None
+        if comparisons.n_annotators > 1 and comparisons.annotator is not None:
+            voices = voices_of(comparisons.left, comparisons.right, comparisons.annotator)
+        loose = loose_items(counts, errors, voices) if loss.binary else {}
         bounds = Bounds(*errors.interval(interval), *rank_intervals(errors, interval, loose))
         notes += (_meaning(comparisons),)
     return PlainRanking(

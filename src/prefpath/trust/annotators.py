@@ -14,9 +14,10 @@ from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
-from prefpath.votes.encode import BoolArray, IntArray, plain_label
+from prefpath.votes.encode import plain_label
 from prefpath.votes.graph import VOTES_TO_LEAN, busy_in_one_order
 from prefpath.votes.origin import left_out
+from prefpath.votes.totals import sides_chosen
 
 FEW_VOTES_PER_ANNOTATOR = 5
 MANY_TIES = 0.5
@@ -39,7 +40,7 @@ def check_left_out(votes: Votes) -> TrustCheck:
 
 
 def check_votes_per_annotator(votes: Votes) -> TrustCheck:
-    n_votes = _votes_of_annotators(votes)
+    n_votes = votes.annotator_count
     few = n_votes < FEW_VOTES_PER_ANNOTATOR
     spread = (
         f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
@@ -156,11 +157,10 @@ def check_one_order(votes: Votes) -> TrustCheck:
 
 def check_one_side(votes: Votes) -> TrustCheck:
     """Annotators who chose one side more often than a fair coin would."""
-    known = votes.position_known
-    if not known.any():
+    if not votes.position_known.any():
         return TrustCheck("sides chosen", "passed", _NO_SIDES)
-    lefts = _votes_of_annotators(votes, known & (votes.choice > 0))
-    decided = lefts + _votes_of_annotators(votes, known & (votes.choice < 0))
+    lefts, rights = sides_chosen(votes)
+    decided = lefts + rights
     chance = 2.0 * binom.cdf(np.minimum(lefts, decided - lefts), decided, 0.5)
     # Shared out over the annotators: the probability that anybody is named by chance.
     telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
@@ -207,10 +207,3 @@ def _side_of(n_left: int, n: int) -> str:
     """ "left 650 of 838", "right every time": the side chosen more often."""
     most, side = max((n_left, "left"), (n - n_left, "right"))
     return f"{side} every time, {n:,}" if most == n else f"{side} {most:,} of {n:,}"
-
-
-def _votes_of_annotators(votes: Votes, mask: BoolArray | None = None) -> IntArray:
-    """Votes of each annotator, of those in the mask; their rows lie side by side."""
-    count = votes.count if mask is None else votes.count * mask
-    ends = np.concatenate(([0], np.cumsum(count, dtype=np.int64)))
-    return np.diff(ends[votes.offsets])

@@ -11,7 +11,7 @@ from prefpath.votes import Votes
 
 
 def check_population(votes: Votes, about: About | None) -> TrustCheck:
-    n = int(np.count_nonzero(np.diff(votes.offsets)))
+    n = int(np.count_nonzero(votes.annotator_count))
     name, who = f"enough {votes.voter}s", counted(n, votes.voter)
     if population_of(n, about) == "these":
         only = "this one" if n == 1 else "these"

@@ -9,6 +9,7 @@ from scipy.sparse import csgraph
 from prefpath.compiling import kernel
 from prefpath.machine import for_rows
 from prefpath.votes.encode import BoolArray, CodeArray, IntArray
+from prefpath.votes.remote import RemoteVotes
 from prefpath.votes.votes import Votes
 
 VOTES_TO_LEAN = 10
@@ -36,6 +37,8 @@ def saw_one_order(votes: Votes) -> BoolArray:
     Liking the items on the left and leaning to the left are then the same votes: only the
     penalty, not the data, tells a deviation from a position bias.
     """
+    if isinstance(votes, RemoteVotes):
+        return votes.known.one_order
     one_order = for_rows(votes.n_rows, _one_order, _few_in_one_order)
     sides = votes.left, votes.right, votes.position_known
     one: BoolArray = one_order(votes.offsets, *sides, votes.n_items)
@@ -47,8 +50,7 @@ def busy_in_one_order(votes: Votes) -> BoolArray:
 
     Of someone with two votes it says nothing that every item was always on the same side.
     """
-    ends = np.concatenate(([0], np.cumsum(votes.count, dtype=np.int64)))
-    busy: BoolArray = np.diff(ends[votes.offsets]) >= VOTES_TO_LEAN
+    busy: BoolArray = votes.annotator_count >= VOTES_TO_LEAN
     return saw_one_order(votes) & busy
 
 

@@ -13,7 +13,11 @@ def trials_of_rows(votes: Votes) -> FloatArray:
 
     One vote of weight 2 is two votes, so that splitting it into two rows changes nothing.
     """
-    whole = np.rint(votes.weight)
-    if np.allclose(votes.weight, whole, rtol=0.0, atol=1e-9):
-        return whole
+    if has_whole_weights(votes.weight):
+        return np.rint(votes.weight)
     return votes.count.astype(np.float64)
+
+
+def has_whole_weights(weight: FloatArray) -> bool:
+    """Whether weights are numbers of votes."""
+    return bool(np.allclose(weight, np.rint(weight), rtol=0.0, atol=1e-9))

@@ -284,6 +284,12 @@ class Votes:
         ).astype(np.float64)
         return totals
 
+    @property
+    def annotator_count(self) -> IntArray:
+        """How many votes each annotator has cast; their rows lie side by side."""
+        ends = np.concatenate(([0], np.cumsum(self.count, dtype=np.int64)))
+        return np.diff(ends[self.offsets])
+
     def item_code(self, label: Any) -> int:
         """Position of an item's label in `items`."""
         return _position(self.items, label, "item")

@@ -1,0 +1,99 @@
+"""The annotators of a fit as a diagnosis asks them, their votes being on this machine."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.examined import Examined, VotesHere
+from prefpath.diagnose.lean import Leans, estimate_leans
+from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
+from prefpath.fitted import Fitted
+from prefpath.model.design import Floats
+from prefpath.predict import Comparisons, state_margins
+from prefpath.votes import Votes
+from prefpath.votes.encode import BoolArray
+
+# A margin of the linear model is an expected choice: around 0 it is worth two logits.
+_LOGITS_A_CHOICE = 2.0
+
+
+class Facts(NamedTuple):
+    """What is told of each annotator without a test.
+
+    Weight of decisive votes, share of them that goes with the common scores, deviations.
+    """
+
+    decisive: Floats
+    agreement: Floats
+    tastes: Tastes
+
+
+class Crowd(Protocol):
+    """The annotators of a fit, be their votes here or elsewhere."""
+
+    def examined(self) -> Examined:
+        """Their votes, as the tests ask them; some vote is decisive."""
+
+    def facts(self) -> Facts: ...
+
+    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
+        """Lean of everybody beside the common scores and their deviation.
+
+        Beside their slope instead, for those who are `unlike` the crowd in attention.
+        """
+
+
+class CrowdHere:
+    """Annotators whose votes are on this machine."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self._fitted = fitted
+
+    @cached_property
+    def _votes(self) -> VotesHere:
+        return VotesHere(Ballots.of_problem(self._fitted.problem), self._fitted.n_threads)
+
+    def examined(self) -> VotesHere:
+        return self._votes
+
+    def facts(self) -> Facts:
+        fitted = self._fitted
+        votes = fitted.votes
+        tastes = describe_tastes(votes, fitted.path, fitted.t)
+        return Facts(_decisive_weight(votes), agreement_with(votes, fitted.scores), tastes)
+
+    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
+        fitted, ballots = self._fitted, self._votes.ballots
+        n_cells = np.diff(ballots.design.cells)
+        offset = ballots.margin(scores) + _own_margins(fitted, ballots)
+        along = np.repeat(slope, n_cells) * self._votes.margins.difference
+        offset = np.where(np.repeat(unlike, n_cells), along, offset)
+        lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
+        known = (ballots.sided > 0) & fitted.problem.position_bias
+        return lean.map(lambda part: np.where(known, part, np.nan))
+
+
+def _decisive_weight(votes: Votes) -> Floats:
+    weight: Floats = np.zeros(votes.n_annotators)
+    weight += np.bincount(votes.annotator, votes.weight * (votes.choice != 0), len(weight))
+    return weight
+
+
+def _own_margins(fitted: Fitted, ballots: Ballots) -> Floats:
+    """What the deviations at the chosen time add to the margin of each cell, in logits."""
+    scale = 1.0 if fitted.loss.binary else _LOGITS_A_CHOICE
+    asked = Comparisons(
+        ballots.annotator, ballots.left, ballots.right, np.zeros(len(ballots.trials), dtype=bool)
+    )
+    return scale * state_margins(
+        asked,
+        theta=np.zeros(ballots.votes.n_items),
+        deviation=fitted.deviation,
+        bias=np.zeros(ballots.n_annotators),
+        common_bias=0.0,
+        features=fitted.features,
+    )

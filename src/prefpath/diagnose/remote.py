@@ -1,0 +1,214 @@
+"""Verdicts on annotators whose votes stayed on a cluster: tests run where the votes are.
+
+Only numbers of annotators come to the driver, some tens each, and pooled counts; nobody's votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from prefpath.diagnose.attention import Attention
+from prefpath.diagnose.ballots import Ballots, PooledShape
+from prefpath.diagnose.beyond import BeyondSlope
+from prefpath.diagnose.canonical import N_ROUNDS, Words, order_by_words, said_by_opponents
+from prefpath.diagnose.consensus import Consensus
+from prefpath.diagnose.crowd import CrowdHere, Facts
+from prefpath.diagnose.examined import Found, Tested, VotesHere
+from prefpath.diagnose.lean import Leans
+from prefpath.diagnose.pvalues import Draws
+from prefpath.diagnose.tastes import Tastes
+from prefpath.diagnose.without_own import CommonMargins
+from prefpath.distributed.numbering import Numbering
+from prefpath.distributed.questions import Shards
+from prefpath.distributed.remote import Layout
+from prefpath.fitted import Fitted
+from prefpath.fitted.remote import shards_of
+from prefpath.model.design import Floats, Ints
+from prefpath.model.scalar_losses import THURSTONE_MOSTELLER
+from prefpath.votes.encode import BoolArray, Labels
+
+
+class ShardCrowd(CrowdHere):
+    """The annotators of a shard, on a worker."""
+
+    def __init__(self, layout: Layout, fitted: Fitted) -> None:
+        super().__init__(fitted)
+        self._layout = layout
+
+    @cached_property
+    def _votes(self) -> VotesHere:
+        problem = self._fitted.problem
+        if self._layout.plain:
+            return VotesHere(Ballots.of_wins(problem), 1)
+        if not problem.votes.choice.any():  # nothing to test, and no error either
+            return VotesHere(Ballots.without_trials(problem), 1)
+        merged = self._layout.decisive_merged
+        return VotesHere(Ballots.of_decisive(problem, merged=merged), 1)
+
+    @property
+    def _ballots(self) -> Ballots:
+        return self._votes.ballots
+
+    def count(self) -> tuple[Floats, Floats, Ints]:
+        """Decisive and sided votes of each annotator, and the comparisons of all."""
+        ballots = self._ballots
+        return ballots.decisive, ballots.sided, ballots.pairs
+
+    def words(self, word: Words) -> tuple[Words]:
+        return (said_by_opponents(self._ballots.compared, word),)
+
+    def order(self, word: Words) -> None:
+        ballots = self._ballots
+        known = order_by_words(ballots.design, ballots.compared, word)
+        ballots.__dict__["draw_order"] = known  # everybody's votes tell the items apart
+
+    def pooled(self, pairs: Ints, weight: Floats | None) -> tuple[Floats, Floats]:
+        """Trials and wins of each of everybody's comparisons."""
+        place, own = np.searchsorted(pairs, self._ballots.pairs), self._ballots.pooled(weight)
+        trials, wins = np.zeros(len(pairs)), np.zeros(len(pairs))
+        trials[place], wins[place] = own
+        return trials, wins
+
+    def leave_out(
+        self, consensus: Consensus, spread: float | None, weight: Floats, chosen: BoolArray
+    ) -> None:
+        self._votes.leave_out(consensus, weight, chosen, spread)
+
+    def slope_terms(
+        self, slope: float, position: float, followers: BoolArray
+    ) -> tuple[float, float]:
+        return self._votes.slope_terms(slope, position, followers)
+
+    def rescale(self, scale: float) -> None:
+        self._votes.rescale(scale)
+
+    def test(
+        self,
+        consensus: Consensus,
+        draws: Draws,
+        interval: bool,
+        aside: BoolArray,
+        lean: BoolArray,
+        taste: BoolArray,
+    ) -> Found:
+        return self._votes.test(consensus, aside, Tested(lean, taste), draws, interval=interval)
+
+    def beyond(self, draws: Draws, asked: BoolArray, *attention: Any) -> BeyondSlope:
+        return self._votes.beyond(Attention(*attention), asked, draws)
+
+
+class VotesElsewhere:
+    """`Examined` whose votes are in the shards."""
+
+    def __init__(self, shards: Shards, fitted: Fitted, numbering: Numbering) -> None:
+        self._shards, self._numbering = shards, numbering
+        self.annotators: Labels = fitted.votes.annotators
+        probit = fitted.loss.code == THURSTONE_MOSTELLER
+        self.shape = PooledShape(fitted.votes.n_items, fitted.features, probit)
+        counted = shards.ask("count")
+        self.decisive: Floats = numbering.join([one[0] for one in counted])
+        self.sided: Floats = numbering.join([one[1] for one in counted])
+        self.pairs: Ints = np.unique(np.concatenate([one[2] for one in counted]))
+        word = np.zeros(fitted.votes.n_items, dtype=np.uint64)
+        for _ in range(N_ROUNDS):
+            word = word + shards.total("words", word, n_numbers=len(word))[0]
+        shards.tell_all("order", word)
+        self.margins = CommonMargins(np.zeros(0), np.zeros(0), 1.0)
+
+    def _each(self, *same: Any, by_annotator: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """What each shard is given: the same, and its own part of what is by annotator."""
+        parts = zip(*map(self._numbering.split, by_annotator), strict=True)
+        return [(*same, *own) for own in parts]
+
+    def pooled(self, weight: Floats | None) -> tuple[Floats, Floats]:
+        if weight is None:
+            weight = np.ones(len(self.decisive))
+        given = self._each(self.pairs, by_annotator=[weight])
+        found = self._shards.ask_each("pooled", given)
+        trials, wins = (np.add.reduce(part) for part in zip(*found, strict=True))
+        return trials, wins
+
+    def leave_out(
+        self, consensus: Consensus, weight: Floats, chosen: BoolArray, spread: float | None
+    ) -> None:
+        given = self._each(consensus, spread, by_annotator=[weight, chosen])
+        if spread is not None:  # all that was told of margins before is void
+            self._shards.forget("leave_out", "rescale")
+            self.margins = replace(self.margins, spread=spread)
+        self._shards.tell("leave_out", given)
+
+    def slope_terms(
+        self, slope: float, position: float, followers: BoolArray
+    ) -> tuple[float, float]:
+        given = self._each(slope, position, by_annotator=[followers])
+        found = self._shards.ask_each("slope_terms", given)
+        return float(sum(one[0] for one in found)), float(sum(one[1] for one in found))
+
+    def rescale(self, scale: float) -> None:
+        self._shards.tell_all("rescale", scale)
+        self.margins = replace(self.margins, spread=self.margins.spread * scale)
+
+    def test(
+        self,
+        consensus: Consensus,
+        aside: BoolArray,
+        tested: Tested,
+        draws: Draws,
+        *,
+        interval: bool,
+    ) -> Found:
+        given = self._each(consensus, draws, interval, by_annotator=[aside, *tested])
+        found: list[Found] = self._shards.ask_each("test", given)
+        p = {name: self._numbering.join([one.p[name] for one in found]) for name in found[0].p}
+        return Found(p, self._joined(Attention, [one.attention for one in found]))
+
+    def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
+        parts = [getattr(attention, field.name) for field in fields(Attention)]
+        given = self._each(draws, by_annotator=[asked, *parts])
+        return self._joined(BeyondSlope, self._shards.ask_each("beyond", given))
+
+    def _joined(self, kind: Any, parts: Sequence[Any]) -> Any:
+        return joined(kind, parts, self._numbering)
+
+
+class CrowdElsewhere:
+    """Annotators whose votes are in the shards."""
+
+    def __init__(self, shards: Shards, fitted: Fitted, numbering: Numbering) -> None:
+        self._shards, self._fitted, self._numbering = shards, fitted, numbering
+
+    def examined(self) -> VotesElsewhere:
+        return VotesElsewhere(self._shards, self._fitted, self._numbering)
+
+    def facts(self) -> Facts:
+        found: list[Facts] = self._shards.ask("facts")
+        join = self._numbering.join
+        decisive, agreement = join([f.decisive for f in found]), join([f.agreement for f in found])
+        tastes = joined(Tastes, [one.tastes for one in found], self._numbering)
+        return Facts(decisive, agreement, tastes)
+
+    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
+        own = zip(self._numbering.split(unlike), self._numbering.split(slope), strict=True)
+        found = self._shards.ask_each("leans", [(scores, *parts) for parts in own])
+        leans: Leans = joined(Leans, found, self._numbering)
+        return leans
+
+
+def joined(kind: Any, parts: Sequence[Any], numbering: Numbering) -> Any:
+    """A dataclass of arrays by annotator, from those of the shards."""
+    names = [field.name for field in fields(kind)]
+    return kind(*(numbering.join([getattr(one, name) for one in parts]) for name in names))
+
+
+@contextmanager
+def crowd_elsewhere(fitted: Fitted) -> Iterator[CrowdElsewhere]:
+    """The annotators of a fit whose votes stayed on a cluster, for as long as they are asked."""
+    assert fitted.remote is not None
+    with shards_of(fitted, partial(ShardCrowd, fitted.remote.layout)) as shards:
+        yield CrowdElsewhere(shards, fitted, fitted.remote.numbering)
