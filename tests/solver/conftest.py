@@ -10,4 +10,4 @@ from prefpath.solver import small
 @pytest.fixture(autouse=True)
 def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.path.name != "test_small.py":
-        monkeypatch.setattr(small, "_MOST_CELLS", 0)
+        monkeypatch.setattr(small, "MOST_CELLS", 0)

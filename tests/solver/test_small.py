@@ -41,7 +41,7 @@ def problem_of(**how) -> Problem:
 
 
 def compiled(monkeypatch) -> None:
-    monkeypatch.setattr(small, "_MOST_CELLS", 0)
+    monkeypatch.setattr(small, "MOST_CELLS", 0)
     monkeypatch.setattr(steps, "exponential_pays", lambda *_: False)  # Chebyshev's steps for both
 
 
