@@ -77,7 +77,7 @@ def find_shared_lean(votes: Votes) -> SharedLean:
 
 
 def judge(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
-    """Test the annotators' scores for a lean, each with its information, and squared scores of votes."""
+    """Is there a lean in the annotators' scores, given their information and squares of votes?"""
     present = told > 1e-12 * told.sum()
     pull, told, spread = pull[present], told[present], spread[present]
     if not len(told):
