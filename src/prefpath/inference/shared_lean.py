@@ -77,7 +77,7 @@ def find_shared_lean(votes: Votes) -> SharedLean:
 
 
 def judge(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
-    """Test the annotators' scores for a lean, their informations and squared scores of votes."""
+    """Test annotators' scores for a lean, given their information and the votes' squared scores."""
     present = told > 1e-12 * told.sum()
     pull, told, spread = pull[present], told[present], spread[present]
     if not len(told):
