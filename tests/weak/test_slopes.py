@@ -63,6 +63,13 @@ def test_each_has_a_distribution_and_random_voters_have_slopes_near_zero(mode) -
     assert spread(slope[N_RANDOM:]) < 0.5 * spread(state.terms.attention[N_RANDOM:])
 
 
+def test_who_votes_as_nobody_should_has_a_slope_all_the_same(mode) -> None:
+    """A thousand times the votes and a crowd that is said to see alike: no likelihood is left."""
+    ballots, _, state = mode
+    weight = slope_weights(ballots.with_weight(1_000.0 * ballots.weight), state, 0.01)
+    np.testing.assert_allclose(weight.sum(axis=1), 1.0)
+
+
 def spread(values: np.ndarray) -> float:
     """Median distance from the median."""
     return float(np.median(np.abs(values - np.median(values))))

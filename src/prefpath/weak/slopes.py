@@ -42,7 +42,8 @@ def slope_weights(ballots: Ballots, state: State, spread: float) -> Floats:
     annotators of slopes N(1, spread^2), which keeps it smooth where annotators are few.
     """
     likelihood = _likelihoods(ballots, state)
-    usual = np.exp(-0.5 * ((GRID - 1.0) / spread) ** 2)
+    # Nothing is impossible: else whoever votes so would have no slope at all.
+    usual = np.maximum(np.exp(-0.5 * ((GRID - 1.0) / spread) ** 2), _CERTAIN)
     usual /= usual.sum()
     crowd = usual
     for _ in range(_EM_STEPS):
