@@ -61,6 +61,8 @@ class Path:
     ((4,), (8,))
     >>> float(path.first_entry_times().min() / path.times[0])
     1.0
+    >>> path.around(t).n_times, (path.around(t).scores(t) == path.scores(t)).all()
+    (2, np.True_)
     >>> path.save(getfixture("tmp_path") / "path.npz")
     >>> (Path.load(getfixture("tmp_path") / "path.npz").scores(t) == path.scores(t)).all()
     np.True_

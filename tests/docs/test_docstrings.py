@@ -13,7 +13,7 @@ import prefpath
 
 _NAMES = [name for name in prefpath.__all__ if name != "__version__"]
 
-_INNER = {"fit_collected"}  # what `fit` itself calls for votes on a cluster
+_INNER = {"fit_collected", "fit_elsewhere"}  # what `fit` itself calls for votes on a cluster
 
 
 def _examples(thing: object) -> str:

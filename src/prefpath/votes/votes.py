@@ -58,8 +58,8 @@ class Votes:
     >>> votes = Votes.from_arrays(list("uuv"), list("aab"), list("bcc"), [1, 1, 0])
     >>> votes.n_votes, votes.n_rows, votes.n_annotators, votes.n_items, votes.total_weight
     (3, 3, 2, 3, 3.0)
-    >>> votes.annotator.tolist(), votes.annotator_weight.tolist()
-    ([0, 0, 1], [2.0, 1.0])
+    >>> votes.annotator.tolist(), votes.annotator_weight.tolist(), votes.annotator_count.tolist()
+    ([0, 0, 1], [2.0, 1.0], [2, 1])
     >>> votes.item_code("c"), votes.annotator_code("v")
     (2, 1)
     >>> votes.voter, votes.anonymous  # not grouped, and it is known who voted
