@@ -85,10 +85,11 @@ def test_the_order_of_few_draws(problem, monkeypatch):
         for at in (design.left_at, design.right_at)
     )
     trials = rng.integers(1, 4, len(left)).astype(float)
-    compared = left, right, trials, np.floor(trials * rng.random(len(left)))
-    few = canonical.draw_order(design, *compared)
+    won = np.floor(trials * rng.random(len(left)))
+    compared = canonical.Compared(left, right, trials, won)
+    few = canonical.draw_order(design, compared)
     monkeypatch.setattr(canonical, "for_rows", lambda _, compiled, in_numpy: compiled)
-    for found, expected in zip(few, canonical.draw_order(design, *compared), strict=True):
+    for found, expected in zip(few, canonical.draw_order(design, compared), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 

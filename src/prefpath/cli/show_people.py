@@ -8,15 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from prefpath.cli.app import table
-from prefpath.diagnose.verdicts import (
-    FOLLOWS,
-    GOES_WITH,
-    LEANS_LEFT,
-    LEANS_RIGHT,
-    ONE_SIDED,
-    OWN_TASTE,
-    STANDING_OUT,
-)
 from prefpath.text import abridged, counted
 
 if TYPE_CHECKING:
@@ -24,18 +15,19 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, Any]
 
-_LEANS = (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT)
-_OTHERWISE = tuple(word for word in STANDING_OUT if word not in _LEANS)
-
 
 def show_annotators(console: Console, findings: Findings, top: int) -> None:
     """Who leans, who is otherwise unlike the crowd, and how many got which verdict."""
+    from prefpath.diagnose.verdicts import LEANS_LEFT, LEANS_RIGHT, ONE_SIDED, STANDING_OUT
+
+    leans = (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT)
     console.print()
     if nothing := nothing_to_tell(findings):
         console.print(nothing, markup=False, highlight=False)
         return
     people, voter = findings.annotators, findings.fitted.votes.voter
-    leaning, otherwise = rows_with(people, _LEANS), rows_with(people, _OTHERWISE)
+    leaning = rows_with(people, leans)
+    otherwise = rows_with(people, tuple(word for word in STANDING_OUT if word not in leans))
     if leaning:
         console.print(who_leans(findings, leaning[:top]))
         more(console, len(leaning), top, voter)
@@ -140,6 +132,8 @@ def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
 
 def _liked(people: Columns, row: int, column: str) -> str:
     """An item of someone shown to have a taste; of others the path's guess is no finding."""
+    from prefpath.diagnose.verdicts import OWN_TASTE
+
     item = people[column][row]
     if item is None or str(people["verdict"][row]) != OWN_TASTE:
         return ""
@@ -160,6 +154,8 @@ def _without_empty(
 
 def summary(findings: Findings) -> str:
     """How many annotators got which verdict."""
+    from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH
+
     found = findings.headline
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
     listed = "; ".join(f"{word} {n:,}" for word, n in counts if n)  # a verdict may have a comma
