@@ -11,7 +11,7 @@ from prefpath.solver.small import MOST_CELLS
 
 # CPU seconds that compiling takes, about (benchmarks/first_fit.py --files --kernels): of verdicts,
 # and of the path, which small problems follow in NumPy.
-_OF_VERDICTS, _OF_PATHS = 15, 25
+_OF_VERDICTS, _OF_PATHS = 30, 30
 
 
 class _FirstPass(event.Listener):
