@@ -6,11 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
 
 from prefpath import PreferenceModel, SettingError, Votes, simulate_crowd
 from prefpath.findings import find
 from prefpath.inference.evidence import gather_evidence
-from prefpath.inference.own_attention import allow_for_attention, find_unequal_attention
+from prefpath.inference.own_attention import (
+    allow_for_attention,
+    find_unequal_attention,
+    flattened,
+)
+from prefpath.model.losses import as_loss
 from prefpath.model.problem import Problem
 
 ORDINARY = {"deviants": 0, "clickers": 0, "activity": "even"}
@@ -54,6 +61,31 @@ def test_contrary_people_with_six_votes_each_are_found():
 )
 def test_tastes_leans_and_ties_are_no_attention(odd):
     assert share_found(4_000, 80, 12, n=12, **odd) <= 0.1
+
+
+def test_strong_tastes_of_busy_people_are_no_attention():
+    """They seem to see less sharply than they do: a taste flattens the mean of probabilities."""
+    crowds = [simulate_crowd(40_000, 400, 60, seed=seed) for seed in range(8)]
+    assert sum(is_there(crowd.votes) for crowd in crowds) <= 1
+
+
+@pytest.mark.parametrize(
+    ("loss", "link", "margin_of", "within"),  # a logistic curve is nearly a normal one
+    [
+        ("bradley-terry", expit, logit, 0.05),
+        ("thurstone-mosteller", norm.cdf, norm.ppf, 0.005),
+    ],
+)
+def test_a_taste_flattens_as_much_as_drawn_tastes_do(loss, link, margin_of, within):
+    draws = np.random.default_rng(0).normal(size=400_000)
+    loss = as_loss(loss)
+    bend = float(loss.curvature(np.zeros(1), np.zeros(1))[0])
+    for taste in (0.3, 1.0, 2.0):
+        margins = np.sqrt(2.0) * taste * draws
+        pull = -loss.gradient(np.zeros(1), np.ones(1))[0] * (2.0 * link(margins) - 1.0)
+        measured = np.mean((pull / bend) ** 2) / 2.0  # as votes at equal scores show it
+        drawn = margin_of(link(margins + 1.0).mean())  # of a difference of 1
+        assert flattened(np.array([measured]), loss)[0] == pytest.approx(drawn, abs=within)
 
 
 def test_one_random_judge_of_two_is_found_and_two_alike_are_not():

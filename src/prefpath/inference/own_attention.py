@@ -35,6 +35,7 @@ from prefpath.inference.slope_sums import (
     at_pooled_scores,
 )
 from prefpath.model.design import Floats
+from prefpath.model.losses import Loss
 from prefpath.model.problem import Problem
 from prefpath.solver.work import Common
 from prefpath.votes.encode import BoolArray
@@ -43,7 +44,8 @@ LEVEL = 0.005
 _RATE = 0.02  # of false discoveries among those named
 _FAR = 0.5  # of a slope from 1: nearer ones hardly move a ranking
 _LEAST_SHARE = 0.01  # of all votes: fewer cannot move it
-_LEAST_VARIANCE = 0.02  # of slopes: a standard deviation of a seventh
+_CLEAR = 2.0  # standard errors by which a taste is more than chance
+_LEAST_VARIANCE = 0.04  # of slopes: a standard deviation of a fifth
 
 
 class UnequalAttention(NamedTuple):
@@ -95,10 +97,11 @@ def find_unequal_attention(problem: Problem) -> UnequalAttention:
     >>> find_unequal_attention(Problem.build(crowd.votes)).is_there
     True
     """
-    return attention_in(SlopesHere(problem, at_pooled_scores(problem)))
+    votes = SlopesHere(problem, at_pooled_scores(problem))
+    return attention_in(votes, problem.loss)
 
 
-def attention_in(votes: SlopeVotes) -> UnequalAttention:
+def attention_in(votes: SlopeVotes, loss: Loss) -> UnequalAttention:
     """The same of votes that are here or elsewhere."""
     slopes = votes.slopes()
     tested = slopes.told > 1e-9 * slopes.told.sum()
@@ -106,8 +109,11 @@ def attention_in(votes: SlopeVotes) -> UnequalAttention:
         return UnequalAttention(0.0, 1.0, np.zeros_like(tested), 0.0)
     variance, p_variance = _variance_of_slopes(slopes, None, tested)
     if p_variance < LEVEL and variance > _LEAST_VARIANCE:  # tastes may explain it
-        variance, p_variance = _variance_of_slopes(slopes, votes.tastes(), tested)
-    named = _who_is_unlike(votes, slopes, tested)
+        tastes = votes.tastes()
+        flat = flattened(_beyond_slopes(slopes, tastes).least_variance, loss)
+        unexplained = slopes._replace(score=_beyond_flattening(slopes, flat))
+        variance, p_variance = _variance_of_slopes(unexplained, tastes, tested)
+    named = _who_is_unlike(votes, slopes, tested, loss)
     weight = votes.weight
     return UnequalAttention(variance, p_variance, named, float(weight[named].sum() / weight.sum()))
 
@@ -133,7 +139,7 @@ def _variance_of_slopes(
     return max(float(each.sum()) / expected, 0.0), float(norm.sf(z))
 
 
-def _who_is_unlike(votes: SlopeVotes, found: Slopes, tested: BoolArray) -> BoolArray:
+def _who_is_unlike(votes: SlopeVotes, found: Slopes, tested: BoolArray, loss: Loss) -> BoolArray:
     """Whose slope is far from 1, beyond chance and beyond what a taste of theirs would do."""
     told = np.maximum(found.told, LEAST_TOLD)
     # The scores were fitted to these votes: their own share of a common slope is taken out.
@@ -143,8 +149,10 @@ def _who_is_unlike(votes: SlopeVotes, found: Slopes, tested: BoolArray) -> BoolA
     candidate = _at_rate(p, tested)
     if not candidate.any():  # allowing for tastes only makes p-values larger
         return candidate
-    beyond, freedom = _beyond_slopes(votes, candidate)
-    p = np.where(candidate, 2.0 * student.sf(t / np.sqrt(beyond), freedom), p)
+    beyond = _beyond_slopes(*votes.refitted(candidate))
+    unexplained = _beyond_flattening(found, flattened(beyond.least_variance, loss))
+    t = np.abs(unexplained) / np.sqrt(np.maximum(variance * beyond.factor, TINY))
+    p = np.where(candidate, 2.0 * student.sf(t, beyond.freedom), p)
     return _at_rate(p, tested)
 
 
@@ -155,17 +163,46 @@ def _at_rate(p: Floats, tested: BoolArray) -> BoolArray:
     return named
 
 
-def _beyond_slopes(votes: SlopeVotes, who: BoolArray) -> tuple[Floats, Floats]:
-    """How much more than by chance scores vary in directions that are no slope, and how many.
+class _Beyond(NamedTuple):
+    """How scores vary in directions that are no slope.
 
-    At the slope that fits these annotators best: far from 1 a slope bends the scores.
+    `factor` times what chance makes, in `freedom` directions; `least_variance` is that of a
+    taste, by item, as far as it is clear.
     """
-    along, of = votes.refitted(who)
+
+    factor: Floats
+    freedom: Floats
+    least_variance: Floats
+
+
+def _beyond_slopes(along: Slopes, of: Tastes) -> _Beyond:
     told = np.maximum(along.told, LEAST_TOLD)
     part = along.score / told
     rest = of.taste - 2.0 * part * of.across + part**2 * of.touched
     expected = of.taste_variance - along.score_variance * of.touched / told**2
-    beyond = np.maximum(rest / np.maximum(expected, 1e-9 * of.taste_variance + TINY), 1.0)
+    expected = np.maximum(expected, 1e-9 * of.taste_variance + TINY)
     left = of.trace - of.touched / told
-    freedom = left**2 / np.maximum(of.size - (of.touched / told) ** 2, 1e-9 * of.size + TINY)
-    return beyond, np.maximum(freedom, 1.0)
+    size = np.maximum(of.size - (of.touched / told) ** 2, 1e-9 * of.size + TINY)
+    freedom = np.maximum(left**2 / size, 1.0)
+    by_chance = expected * (1.0 + _CLEAR * np.sqrt(2.0 / freedom))
+    variance = np.maximum(rest - by_chance, 0.0) / size
+    return _Beyond(np.maximum(rest / expected, 1.0), freedom, variance)
+
+
+def flattened(taste_variance: Floats, loss: Loss) -> Floats:
+    """The slope at which somebody of a taste seems to see the common scores, who sees them all.
+
+    Their margins are the common ones plus a taste of variance v, and a mean of probabilities
+    over it is less steep than a probability: `Phi(m)` becomes `Phi(m / sqrt(1 + v))`. What was
+    measured of v was flattened, too: `E (2 Phi - 1)^2 = (2 / pi) asin(v / (1 + v))`. The logistic
+    curve is a normal one but for its scale, and the scale is not needed.
+    """
+    bend = float(loss.curvature(np.zeros(1), np.zeros(1))[0])
+    seen = np.clip(2.0 * bend * taste_variance, 0.0, 1.0)
+    return np.asarray(np.sqrt(1.0 - np.sin(0.5 * np.pi * seen)), dtype=np.float64)
+
+
+def _beyond_flattening(slopes: Slopes, flat: Floats) -> Floats:
+    """Scores for a slope, less what a taste does to them: up to that they say nothing."""
+    below: Floats = np.minimum(slopes.score + slopes.told * (1.0 - flat), 0.0)
+    return np.where(slopes.score < 0.0, below, slopes.score)

@@ -88,7 +88,8 @@ def find_unequal_attention_elsewhere(
     folder = str(where.cluster.sharded.folder)
     make = partial(_slope_sums, folder, model, AtScores(scores, lean))
     with Shards(where.cluster, make) as shards:
-        return attention_in(SlopesElsewhere(shards, where.numbering, votes.annotator_weight))
+        there = SlopesElsewhere(shards, where.numbering, votes.annotator_weight)
+        return attention_in(there, model.loss)
 
 
 def _slope_sums(folder: str, model: Model, at: AtScores, shard: int) -> SlopeSums:
