@@ -6,6 +6,8 @@
     python benchmarks/first_fit.py --kernels   # which compiled functions took how long
     python benchmarks/first_fit.py --files     # of `prefpath fit` on three real crowds
     python benchmarks/first_fit.py --files llmfao_crowd --report --kernels
+    python benchmarks/first_fit.py --ahead             # wall seconds, with and without helpers
+    python benchmarks/first_fit.py --ahead llmfao_crowd --runs 3
 
 Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine. Small
 problems compile nothing (docs/solvers.md).
@@ -18,7 +20,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from statistics import median
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PREFPATH_DATA", HERE.parent / "shared" / "data"))
@@ -96,9 +100,10 @@ print(f"{sum(listener.spent.values()):7.2f} in {len(listener.spent)} compiled fu
 """
 
 
-def run(code: str, cache: str, *arguments: str) -> str:
-    """What a new process prints."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "NUMBA_CACHE_DIR": cache}
+def run(code: str, cache: str, *arguments: str, ahead: bool = False) -> str:
+    """What a new process prints; without helpers, all that is compiled is its own CPU time."""
+    own = {"NUMBA_CACHE_DIR": cache, "PREFPATH_COMPILE_AHEAD": str(int(ahead))}
+    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), **own}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=environment,
@@ -129,6 +134,34 @@ def fit_file(name: str, *, report: bool, kernels: bool) -> bool:
     return cold <= FILE_LIMIT
 
 
+def timed_fit(name: str, *, ahead: bool) -> tuple[float, float, str]:
+    """Wall and CPU seconds of the first `prefpath fit` of a file, and what it printed."""
+    with tempfile.TemporaryDirectory() as cache:
+        began = time.perf_counter()
+        printed = run(FILE, cache, "fit", str(DATA / f"{name}.csv"), ahead=ahead)
+        wall = time.perf_counter() - began
+    result, _, cpu = printed.rstrip().rpartition("\n")
+    return wall, float(cpu), result
+
+
+def compare_ahead(name: str, runs: int) -> bool:
+    """Print wall seconds of a first fit alone and with helpers, in turns; is it the same fit?"""
+    ratios, same = [], True
+    for _ in range(runs):
+        alone, cpu_alone, result_alone = timed_fit(name, ahead=False)
+        helped, cpu_helped, result_helped = timed_fit(name, ahead=True)
+        ratios.append(helped / alone)
+        same &= result_alone == result_helped
+        print(
+            f"{name:18} cold alone {alone:6.1f} s ({cpu_alone:5.1f} CPU), with helpers "
+            f"{helped:6.1f} s ({cpu_helped:5.1f} CPU of its own), ratio {ratios[-1]:.2f}, "
+            f"load {os.getloadavg()[0]:.1f}"
+        )
+    results = "the same" if same else "DIFFER"
+    print(f"{name:18} median ratio {median(ratios):.2f}, results {results}")
+    return same
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", action="store_true")
@@ -136,7 +169,12 @@ def main() -> None:
     parser.add_argument("--command", action="store_true")
     parser.add_argument("--files", nargs="*", choices=FILES)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--ahead", nargs="*", choices=FILES)
+    parser.add_argument("--runs", type=int, default=1)
     asked = parser.parse_args()
+    if asked.ahead is not None:
+        same = [compare_ahead(name, asked.runs) for name in asked.ahead or FILES]
+        sys.exit(0 if all(same) else 1)
     if asked.files is not None:
         names = asked.files or FILES
         met = [fit_file(name, report=asked.report, kernels=asked.kernels) for name in names]
