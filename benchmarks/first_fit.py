@@ -23,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PREFPATH_DATA", HERE.parent / "shared" / "data"))
@@ -100,9 +101,9 @@ print(f"{sum(listener.spent.values()):7.2f} in {len(listener.spent)} compiled fu
 """
 
 
-def run(code: str, cache: str, *arguments: str, ahead: bool = False) -> str:
+def run(code: str, cache: str, *arguments: str, helpers: int = 0) -> str:
     """What a new process prints; without helpers, all that is compiled is its own CPU time."""
-    own = {"NUMBA_CACHE_DIR": cache, "PREFPATH_COMPILE_AHEAD": str(int(ahead))}
+    own = {"NUMBA_CACHE_DIR": cache, "PREFPATH_COMPILE_AHEAD": str(helpers)}
     environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), **own}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -134,28 +135,38 @@ def fit_file(name: str, *, report: bool, kernels: bool) -> bool:
     return cold <= FILE_LIMIT
 
 
-def timed_fit(name: str, *, ahead: bool) -> tuple[float, float, str]:
-    """Wall and CPU seconds of the first `prefpath fit` of a file, and what it printed."""
+class Timed(NamedTuple):
+    """Seconds of a first `prefpath fit`: by the clock, CPU of its own and of helpers."""
+
+    wall: float
+    own: float
+    helpers: float
+    printed: str
+
+
+def timed_fit(name: str, helpers: int) -> Timed:
+    """The first `prefpath fit` of a file on a machine."""
+    code = FILE + "print(sum(os.times()[2:4]))\n"
     with tempfile.TemporaryDirectory() as cache:
         began = time.perf_counter()
-        printed = run(FILE, cache, "fit", str(DATA / f"{name}.csv"), ahead=ahead)
+        printed = run("import os" + code, cache, "fit", str(DATA / f"{name}.csv"), helpers=helpers)
         wall = time.perf_counter() - began
-    result, _, cpu = printed.rstrip().rpartition("\n")
-    return wall, float(cpu), result
+    result, own, others = printed.rstrip().rsplit("\n", 2)
+    return Timed(wall, float(own), float(others), result)
 
 
-def compare_ahead(name: str, runs: int) -> bool:
-    """Print wall seconds of a first fit alone and with helpers, in turns; is it the same fit?"""
+def compare_ahead(name: str, runs: int, helpers: int) -> bool:
+    """Print seconds of a first fit alone and with helpers, in turns; is it the same fit?"""
     ratios, same = [], True
     for _ in range(runs):
-        alone, cpu_alone, result_alone = timed_fit(name, ahead=False)
-        helped, cpu_helped, result_helped = timed_fit(name, ahead=True)
-        ratios.append(helped / alone)
-        same &= result_alone == result_helped
+        alone, helped = timed_fit(name, 0), timed_fit(name, helpers)
+        ratios.append(helped.wall / alone.wall)
+        same &= alone.printed == helped.printed
         print(
-            f"{name:18} cold alone {alone:6.1f} s ({cpu_alone:5.1f} CPU), with helpers "
-            f"{helped:6.1f} s ({cpu_helped:5.1f} CPU of its own), ratio {ratios[-1]:.2f}, "
-            f"load {os.getloadavg()[0]:.1f}"
+            f"{name:18} cold alone {alone.wall:6.1f} s ({alone.own:5.1f} CPU), with {helpers} "
+            f"{helped.wall:6.1f} s ({helped.own:5.1f} CPU of its own, {helped.helpers:5.1f} of "
+            f"helpers), ratio {ratios[-1]:.2f}, load {os.getloadavg()[0]:.1f}",
+            flush=True,
         )
     results = "the same" if same else "DIFFER"
     print(f"{name:18} median ratio {median(ratios):.2f}, results {results}")
@@ -171,9 +182,10 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--ahead", nargs="*", choices=FILES)
     parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--helpers", type=int, default=max(1, min(4, (os.cpu_count() or 1) - 1)))
     asked = parser.parse_args()
     if asked.ahead is not None:
-        same = [compare_ahead(name, asked.runs) for name in asked.ahead or FILES]
+        same = [compare_ahead(name, asked.runs, asked.helpers) for name in asked.ahead or FILES]
         sys.exit(0 if all(same) else 1)
     if asked.files is not None:
         names = asked.files or FILES

@@ -131,8 +131,9 @@ def test_how_many_depends_on_the_machine(monkeypatch) -> None:
     monkeypatch.setattr(crew, "idle_processors", lambda: 0)
     assert n_helpers() == 0
     monkeypatch.setattr(crew, "idle_processors", lambda: 63)
-    monkeypatch.setenv("PREFPATH_COMPILE_AHEAD", "0")
-    assert n_helpers() == 0
+    for said in (0, 1):
+        monkeypatch.setenv("PREFPATH_COMPILE_AHEAD", str(said))
+        assert n_helpers() == said
 
 
 def test_compiling_everything_tells_how_far_it_is(monkeypatch) -> None:

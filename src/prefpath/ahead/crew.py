@@ -20,7 +20,7 @@ from prefpath.errors import MachineError, SettingError
 from prefpath.machine import free_memory, idle_processors, processors
 from prefpath.solver.executors import stop_if_cancelled
 
-_SWITCH = "PREFPATH_COMPILE_AHEAD"  # 0: this process compiles everything itself
+_SWITCH = "PREFPATH_COMPILE_AHEAD"  # how many, whoever else is busy; 0: the fit compiles alone
 # A helper takes 300 MB; as much is left to the fit.
 _MEMORY_A_HELPER = 600_000_000
 # More would wait: one kernel alone takes a third of the time.
@@ -42,8 +42,11 @@ def n_helpers(n_threads: int | None = None) -> int:
 
     On a busy machine they would only slow down the fit they are to help.
     """
-    if os.environ.get(_SWITCH) == "0" or not sys.executable:
+    if not sys.executable:
         return 0
+    said = os.environ.get(_SWITCH, "")
+    if said.isdigit():
+        return min(_MOST_HELPERS, int(said), _room())
     asked = _MOST_HELPERS if n_threads is None else n_threads - 1
     return max(0, min(_MOST_HELPERS, asked, _room(), idle_processors()))
 
