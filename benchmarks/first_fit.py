@@ -6,6 +6,8 @@
     python benchmarks/first_fit.py --kernels   # which compiled functions took how long
     python benchmarks/first_fit.py --files     # of `prefpath fit` on three real crowds
     python benchmarks/first_fit.py --files llmfao_crowd --report --kernels
+    python benchmarks/first_fit.py --ahead             # wall seconds, with and without helpers
+    python benchmarks/first_fit.py --ahead llmfao_crowd --runs 3
 
 Numba keeps what it compiled in a folder; an empty one (NUMBA_CACHE_DIR) is a new machine. Small
 problems compile nothing (docs/solvers.md).
@@ -18,7 +20,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PREFPATH_DATA", HERE.parent / "shared" / "data"))
@@ -96,9 +101,10 @@ print(f"{sum(listener.spent.values()):7.2f} in {len(listener.spent)} compiled fu
 """
 
 
-def run(code: str, cache: str, *arguments: str) -> str:
-    """What a new process prints."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), "NUMBA_CACHE_DIR": cache}
+def run(code: str, cache: str, *arguments: str, helpers: int = 0) -> str:
+    """What a new process prints; without helpers, all that is compiled is its own CPU time."""
+    own = {"NUMBA_CACHE_DIR": cache, "PREFPATH_COMPILE_AHEAD": str(helpers)}
+    environment = {**os.environ, "PYTHONPATH": str(HERE / "src"), **own}
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env=environment,
@@ -129,6 +135,44 @@ def fit_file(name: str, *, report: bool, kernels: bool) -> bool:
     return cold <= FILE_LIMIT
 
 
+class Timed(NamedTuple):
+    """Seconds of a first `prefpath fit`: by the clock, CPU of its own and of helpers."""
+
+    wall: float
+    own: float
+    helpers: float
+    printed: str
+
+
+def timed_fit(name: str, helpers: int) -> Timed:
+    """The first `prefpath fit` of a file on a machine."""
+    code = FILE + "print(sum(os.times()[2:4]))\n"
+    with tempfile.TemporaryDirectory() as cache:
+        began = time.perf_counter()
+        printed = run("import os" + code, cache, "fit", str(DATA / f"{name}.csv"), helpers=helpers)
+        wall = time.perf_counter() - began
+    result, own, others = printed.rstrip().rsplit("\n", 2)
+    return Timed(wall, float(own), float(others), result)
+
+
+def compare_ahead(name: str, runs: int, helpers: int) -> bool:
+    """Print seconds of a first fit alone and with helpers, in turns; is it the same fit?"""
+    ratios, same = [], True
+    for _ in range(runs):
+        alone, helped = timed_fit(name, 0), timed_fit(name, helpers)
+        ratios.append(helped.wall / alone.wall)
+        same &= alone.printed == helped.printed
+        print(
+            f"{name:18} cold alone {alone.wall:6.1f} s ({alone.own:5.1f} CPU), with {helpers} "
+            f"{helped.wall:6.1f} s ({helped.own:5.1f} CPU of its own, {helped.helpers:5.1f} of "
+            f"helpers), ratio {ratios[-1]:.2f}, load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
+    results = "the same" if same else "DIFFER"
+    print(f"{name:18} median ratio {median(ratios):.2f}, results {results}")
+    return same
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", action="store_true")
@@ -136,7 +180,13 @@ def main() -> None:
     parser.add_argument("--command", action="store_true")
     parser.add_argument("--files", nargs="*", choices=FILES)
     parser.add_argument("--report", action="store_true")
+    parser.add_argument("--ahead", nargs="*", choices=FILES)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--helpers", type=int, default=max(1, min(4, (os.cpu_count() or 1) - 1)))
     asked = parser.parse_args()
+    if asked.ahead is not None:
+        same = [compare_ahead(name, asked.runs, asked.helpers) for name in asked.ahead or FILES]
+        sys.exit(0 if all(same) else 1)
     if asked.files is not None:
         names = asked.files or FILES
         met = [fit_file(name, report=asked.report, kernels=asked.kernels) for name in names]

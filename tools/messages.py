@@ -30,7 +30,7 @@ PLACES = {
     "Reports, figures and files": ("report", "plots", "export.py", "tables.py", "writing.py"),
     "Other methods and the paper": ("baselines", "compare", "experiments"),
     "Clusters": ("distributed",),
-    "Command line and machine": ("cli", "machine.py", "errors.py", "settings.py"),
+    "Command line and machine": ("cli", "ahead", "machine.py", "errors.py", "settings.py"),
 }  # fmt: skip
 ELSEWHERE = "Elsewhere"
 

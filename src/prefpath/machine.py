@@ -1,9 +1,11 @@
-"""What the machine lacks, in plain words, how much memory it has left, and what to compile for."""
+"""What the machine lacks, in plain words, what it has left, and what to compile for."""
 
 from __future__ import annotations
 
 import errno
 import mmap
+import os
+import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ _BLAS_THREADS_FROM = 1_000
 
 # Up to so many rows NumPy is done before a loop would have been compiled, or even loaded.
 FEW_ROWS = 20_000
+
+_A_MOMENT = 0.003  # seconds
 
 _NO_MEMORY, _NO_OUTPUT = 71, 74  # exit codes of sysexits.h: EX_OSERR, EX_IOERR
 _MEMORY_REMEDY = (
@@ -74,6 +78,34 @@ def free_memory() -> int | None:
     """
     known = [free for free in (_of_machine(), _of_group(), _of_process()) if free is not None]
     return min(known, default=None)
+
+
+def processors() -> int:
+    """Processors this process may use: those it is allowed, and its group's share of them."""
+    usable = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    quota, _, period = _text("/sys/fs/cgroup/cpu.max").strip().partition(" ")
+    if not quota.isdigit() or not period.isdigit():
+        return usable
+    return max(1, min(usable, int(quota) // int(period)))
+
+
+def idle_processors() -> int:
+    """Processors this process may use beside its own that nobody else keeps busy just now.
+
+    Whoever is busy for a moment only is not counted; all are taken for idle where the system does
+    not say.
+    """
+    others = min(_running(wait=wait) for wait in (0.0, *[_A_MOMENT] * 4)) - 1
+    return max(0, min(processors(), (os.cpu_count() or 1) - others) - 1)
+
+
+def _running(wait: float) -> int:
+    """How many threads of all processes run or are ready to, this one included."""
+    time.sleep(wait)
+    known = _text("/proc/loadavg").split()
+    return int(known[3].partition("/")[0]) if len(known) > 3 else 1
 
 
 def require_memory(needed: int, doing: str) -> None:

@@ -8,7 +8,7 @@ from prefpath.cli.app import app
 from prefpath.cli.failures import run
 
 _COMMANDS: tuple[str, ...] = (
-    "check", "fit", "resume", "rank", "simulate", "demo", "compare", "reproduce",
+    "check", "fit", "resume", "rank", "simulate", "demo", "compare", "reproduce", "compile",
 )  # fmt: skip
 for _name in _COMMANDS:
     import_module(f"prefpath.cli.{_name}")

@@ -23,6 +23,7 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Make a crowd with planted deviants and clickers, fit it, and show that it found them."""
+    from prefpath.ahead import compiling_ahead
     from prefpath.estimators import PreferenceModel
     from prefpath.findings import find
     from prefpath.simulate import simulate_crowd
@@ -40,8 +41,9 @@ def demo(
     model = PreferenceModel(random_state=seed)
     if not json:
         console.print(_introduction(crowd), markup=False, highlight=False)
-    fit_with_progress(model, crowd.votes)
-    found = Outcome(find(model), {})
+    with compiling_ahead():
+        fit_with_progress(model, crowd.votes)
+        found = Outcome(find(model), {})
     verdict = check_planted(crowd, found.findings.annotators)
     if json:
         print_json(verdict)

@@ -36,7 +36,7 @@ _OUTPUT = "What comes out"
 
 
 @app.command(cls=Remembering)
-@takes_votes(check=check_fit)
+@takes_votes(check=check_fit, fits=True)
 def fit(
     source: Any,  # Votes, or votes of a cluster, collected or not
     *,
@@ -304,11 +304,16 @@ def fit_with_progress(
     model: PreferenceModel, source: Any, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar: how far it is, how many differ; warnings are said in plain words."""
+    from prefpath.ahead import n_helping
     from prefpath.solver.compiled import seconds_to_compile, when_compiling
 
     n_rows = (source if isinstance(source, Votes) else source.votes).n_rows
-    said = f"compiling once, about {seconds_to_compile(n_rows)} seconds"
-    when_compiling(lambda: error_console.print(said, style="dim"))
+
+    def say() -> None:
+        seconds = seconds_to_compile(n_rows, 1 + n_helping())
+        error_console.print(f"compiling once, about {seconds} seconds", style="dim")
+
+    when_compiling(say)
     with progress_bar() as report, warnings.catch_warnings():
         warnings.simplefilter("always", VoteWarning)
         warnings.simplefilter("ignore", FindingWarning)  # shown with the result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from functools import partial, wraps
 from typing import Annotated, Any, get_type_hints
@@ -43,6 +44,7 @@ def takes_votes(
     *,
     check: Callable[[Mapping[str, Any]], None] | None = None,
     shortcut: Callable[[str, Mapping[str, Any]], Any] | None = None,
+    fits: bool = False,
 ) -> Callable[..., Any]:
     """Give a command `f(votes: Votes, ..., seed, json)` all options of reading votes.
 
@@ -50,10 +52,11 @@ def takes_votes(
     the command's own, reads the votes and hands them over as the first argument. `check` gets
     the command's own options before anything is read: what can be refused is refused first.
     Where no reading option is given, `shortcut` gets the source and the command's own options, and
-    may return what the command takes instead of votes, or None.
+    may return what the command takes instead of votes, or None. Of a command that `fits`, kernels
+    that are missing are compiled by other processes, from before the votes are read.
     """
     if command is None:
-        return partial(takes_votes, check=check, shortcut=shortcut)
+        return partial(takes_votes, check=check, shortcut=shortcut, fits=fits)
     own = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
 
@@ -74,8 +77,9 @@ def takes_votes(
             if found is not None:
                 command(found, **given)
                 return
-        read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
-        command(read, **given)
+        with _ahead(given.get("threads")) if fits else nullcontext():
+            read = reading.load_votes(votes, quiet=quiet, seed=given.get("seed", 0), **options)
+            command(read, **given)
 
     parameters = [
         inspect.Parameter("votes", inspect.Parameter.KEYWORD_ONLY, annotation=reading.Source)
@@ -93,6 +97,12 @@ def takes_votes(
     run.__signature__ = own.replace(parameters=parameters, return_annotation=None)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _ahead(n_threads: int | None) -> AbstractContextManager[None]:
+    from prefpath.ahead import compiling_ahead
+
+    return compiling_ahead(n_threads)
 
 
 def _value(option: Any) -> Any:

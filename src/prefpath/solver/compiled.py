@@ -12,6 +12,8 @@ from prefpath.solver.small import MOST_CELLS
 # CPU seconds that compiling takes, about (benchmarks/first_fit.py --files --kernels): of verdicts,
 # and of the path, which small problems follow in NumPy.
 _OF_VERDICTS, _OF_PATHS = 30, 30
+# What the fit compiles itself, however many processes help: of paths one kernel alone takes this.
+_AT_LEAST, _AT_LEAST_OF_PATHS = 10, 20
 
 
 class _FirstPass(event.Listener):
@@ -29,9 +31,15 @@ class _FirstPass(event.Listener):
         pass
 
 
-def seconds_to_compile(n_rows: int) -> int:
-    """What compiling takes at the first fit of so many rows, about."""
-    return _OF_VERDICTS if n_rows <= MOST_CELLS else _OF_VERDICTS + _OF_PATHS
+def seconds_to_compile(n_rows: int, n_processes: int = 1) -> int:
+    """What compiling takes at the first fit of so many rows, about, by so many processes.
+
+    >>> [seconds_to_compile(10_000, n_processes) for n_processes in (1, 2, 8)]
+    [60, 30, 20]
+    """
+    if n_rows <= MOST_CELLS:
+        return max(_OF_VERDICTS // n_processes, _AT_LEAST)
+    return max((_OF_VERDICTS + _OF_PATHS) // n_processes, _AT_LEAST_OF_PATHS)
 
 
 def when_compiling(say: Callable[[], None]) -> None:
