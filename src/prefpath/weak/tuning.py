@@ -159,7 +159,8 @@ def _best_if_clear(judged: list[Judged]) -> Judged:
 def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
     """The factor on the margins that predicts held-out votes best, drawn to 1 by its error.
 
-    It stays 1 within two standard errors: the strengths were chosen from the same votes.
+    Of what it differs from 1 by, z standard errors, the part `1 - 1 / z^2` is not expected by
+    chance. Within one standard error it stays 1.
     """
     if not loss.binary:
         return 1.0
@@ -172,7 +173,7 @@ def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
         if abs(step) < 1e-6:
             break
     away = scale - 1.0
-    return 1.0 + away * max(0.0, 1.0 - _SURE**2 / max(bend * away**2, 1e-300))
+    return 1.0 + away * max(0.0, 1.0 - 1.0 / max(bend * away**2, 1e-300))
 
 
 def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
