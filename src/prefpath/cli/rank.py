@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prefpath.cli.app import app, console, error_console, print_json, table
-from prefpath.cli.show_people import between, more, no_bounds
+from prefpath.cli.show_people import between, more
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.text import abridged
 from prefpath.votes.origin import summarise_origin
@@ -98,11 +98,13 @@ def _show(found: PlainRanking, top: int) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[Any]:
+    from prefpath.inference.words import missing_end
+
     cells = [row["component"]] if "component" in row else []
     cells += [row["rank"], abridged(row["item"]), f"{row['score']:.3f}"]
     if "score_low" in row:
         known = between(row["score_low"], row["score_high"], "{:.3f}".format)
-        cells.append(known if row["bounded"] else no_bounds(row["win_rate"]))
+        cells.append(known if row["bounded"] else missing_end(row["win_rate"], row["votes"]))
         cells.append(between(row["rank_low"], row["rank_high"], str))
     rate = row["win_rate"]
     return [*cells, f"{row['votes']:,.6g}", "" if rate is None else f"{rate:.0%}"]

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
-from prefpath.cli.show_people import between, more, no_bounds, show_annotators
+from prefpath.cli.show_people import between, more, show_annotators
 from prefpath.text import abridged
 
 if TYPE_CHECKING:
@@ -169,8 +169,10 @@ def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
 
 
 def _score_interval(row: dict[str, Any], number: Callable[[float], str]) -> str:
+    from prefpath.inference.words import missing_end
+
     if row.get("bounded") is not None and not row["bounded"]:
-        return no_bounds(row["win_rate"])
+        return missing_end(row["win_rate"], row["votes"])
     return between(row.get("score_low"), row.get("score_high"), number)
 
 

@@ -167,11 +167,6 @@ def summary(findings: Findings) -> str:
     return told
 
 
-def no_bounds(win_rate: float | None) -> str:
-    """What stands for the interval of a score the votes do not bound."""
-    return {1.0: "no upper end", 0.0: "no lower end"}.get(win_rate, "not bounded")  # type: ignore[arg-type]
-
-
 def more(console: Console, n: int, top: int, noun: str) -> None:
     """Say what a table leaves out."""
     if n > top:
