@@ -124,8 +124,27 @@ def test_orders_of_pairs() -> None:
     unknown = trust_panel(healthy(position_known=False))
     assert unknown["both orders"].finding == "no vote says which item was on the left"
     for name in ("sides seen", "sides chosen"):
-        assert unknown[name].status == "passed"
-        assert "nobody's side can be seen" in unknown[name].finding
+        assert unknown[name].status == "unchecked"
+        assert "cannot be checked: no vote says which item" in unknown[name].finding
+
+
+def test_sides_that_are_sorted_or_never_change_are_not_checked() -> None:
+    votes = healthy()
+    swap = votes.left > votes.right
+    left, right = np.where(swap, votes.right, votes.left), np.where(swap, votes.left, votes.right)
+    sorted_sides = Votes.from_arrays(
+        votes.annotator, left, right, np.where(swap, -votes.choice, votes.choice)
+    )
+    panel = trust_panel(sorted_sides)
+    for name in ("sides seen", "sides chosen"):
+        assert panel[name].status == "unchecked"
+        assert "sides look sorted" in panel[name].finding
+        assert "--position-unknown" in panel[name].advice
+    baseline = Votes.from_arrays(["a", "b"] * 20, ["base"] * 40, list("xy") * 20, [1, -1] * 20)
+    assert trust_panel(baseline)["sides chosen"].status == "unchecked"
+    assert trust_panel(baseline)["sides seen"].status == "warn"
+    ties = Votes.from_arrays(["a", "b"] * 20, list("xy") * 20, list("yx") * 20, [0] * 40)
+    assert trust_panel(ties)["sides chosen"].status == "unchecked"
 
 
 def test_annotators_who_saw_every_item_on_one_side() -> None:
