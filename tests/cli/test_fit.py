@@ -163,4 +163,12 @@ def test_features_from_a_table(votes_file: Path, tmp_path: Path) -> None:
     table.write_text("item,sweet,size\n" + "\n".join(rows) + "\n")
     result = runner.invoke(app, ["fit", str(votes_file), "--features", str(table), "--json"])
     assert result.exit_code == 0, result.output
-    assert len(json.loads(result.stdout)["ranking"]) == len(items)
+    found = json.loads(result.stdout)
+    assert len(found["ranking"]) == len(items)
+    assert [row["feature"] for row in found["features"]] == ["sweet", "size"]
+    assert all(row["low"] < row["coefficient"] < row["high"] for row in found["features"])
+    fit = ["fit", str(votes_file), "--cv", "0", "--features", str(table)]
+    shown = runner.invoke(app, [*fit, "--out", str(tmp_path / "out")])
+    assert "What the features are worth" in shown.output
+    assert "what one unit of the feature adds" in " ".join(shown.output.split())
+    assert (tmp_path / "out" / "features.csv").read_text().startswith("feature,coefficient,low")

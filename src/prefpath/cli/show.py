@@ -10,6 +10,7 @@ from rich.console import Console
 
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
+from prefpath.cli.show_features import show_features
 from prefpath.cli.show_people import between, more, show_annotators
 from prefpath.text import abridged
 
@@ -44,6 +45,7 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
     )
     for meaning in filter(None, meanings):
         console.print(meaning, markup=False, highlight=False)
+    show_features(console, findings, top)
     show_annotators(console, findings, top)
     if found.followers is not None:
         show_followers(console, findings, found.followers, top)

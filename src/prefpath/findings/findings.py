@@ -15,10 +15,12 @@ from prefpath.findings.cautions import cautions
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference import IntervalSettings, leaderboard_columns
 from prefpath.inference.board import shared_position_effect, win_probability
+from prefpath.inference.coefficients import coefficient_bounds
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
 from prefpath.inference.words import (
     describe_attention,
+    describe_coefficients,
     describe_intervals,
     describe_shared_lean,
     describe_unbounded,
@@ -106,6 +108,18 @@ class Findings:
         voter = votes.voter if votes.n_annotators > 1 else None
         return None if effect is None else describe_shared_lean(effect, voter)
 
+    @cached_property
+    def coefficients(self) -> Columns | None:
+        """What each feature is worth, with intervals; None without features."""
+        if self.fitted.features is None or self.fitted.given_features is None:
+            return None
+        return coefficient_bounds(self.fitted, self.intervals)
+
+    @property
+    def meaning_of_coefficients(self) -> str | None:
+        """How to read them; None without features."""
+        return None if self.coefficients is None else describe_coefficients(self.fitted)
+
     @property
     def attention(self) -> dict[str, int] | None:
         """Whether annotators may see more or less sharply, and how many do; None if not."""
@@ -158,6 +172,7 @@ class Findings:
             "groups": [_board_json(board) for board in self.boards],
             "ranking": records(self.ranking),
             "annotators": records(self.annotators),
+            "features": None if self.coefficients is None else records(self.coefficients),
             "trust": [
                 {"name": c.name, "status": c.status, "finding": c.finding, "advice": c.advice}
                 for c in self.trust.checks

@@ -106,3 +106,13 @@ def describe_attention(fitted: Fitted) -> str | None:
     return (
         f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores allow for that."
     )
+
+
+def describe_coefficients(fitted: Fitted) -> str:
+    """How to read the coefficients of features."""
+    odds = " (0.69 doubles the odds)" if fitted.loss.name == "bradley-terry" else ""
+    return (
+        f"A coefficient is what one unit of the feature adds to an item's score{odds}, the other "
+        "features being equal; lowest to highest is what the feature's whole range among these "
+        "items adds."
+    )
