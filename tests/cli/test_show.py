@@ -161,7 +161,7 @@ def test_items_are_shown_of_those_with_a_taste_only(
 ) -> None:
     people = {"annotator": ["b", "c"], "verdict": [verdict] * 2, "votes": [9.0, 9.0],
               "agreement": [0.4, 0.5], "most_up": ["a", "c"], "most_down": [None, "a"]}  # fmt: skip
-    findings = SimpleNamespace(annotators=people, fitted=SimpleNamespace(votes=votes))
+    findings = SimpleNamespace(annotators=people, name=str, fitted=SimpleNamespace(votes=votes))
     listing = who_differs(findings, [0, 1])
     headings = [heading for heading, _ in listing.columns]
     assert ("likes more" in headings) == shown

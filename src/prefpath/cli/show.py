@@ -56,7 +56,8 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
 def separate_groups(findings: Findings) -> str:
     """That groups never met, before any rank."""
     leaders = ", ".join(
-        f"{abridged(board.leader, 40)} ({len(board.rows)})" for board in findings.boards[:3]
+        f"{abridged(findings.name(board.leader), 40)} ({len(board.rows)})"
+        for board in findings.boards[:3]
     )
     rest = len(findings.boards) - 3
     return (
@@ -103,7 +104,7 @@ def leaderboard(
                 *([row["component"]] if grouped else []),
                 row["rank"],
                 between(row.get("rank_low"), row.get("rank_high"), str),
-                abridged(row["item"]),
+                abridged(row.get("name", row["item"])),
                 number(row["score"]),
                 _score_interval(row, number),
                 f"{row['votes']:,.0f}",
@@ -139,6 +140,7 @@ def personal(
     console: Console, name: str, columns: dict[str, Any], *, top: int, shrunk: bool = False
 ) -> None:
     """One annotator's ranking beside the common one; whether under the prior of small effects."""
+    columns = _called(columns)
     names = [
         (
             _HEADINGS.get(heading, heading.replace("_", " ")),
@@ -161,6 +163,12 @@ def personal(
             "Drawn together as predicts best, these scores differ a little from the leaderboard's.",
             highlight=False,
         )
+
+
+def _called(columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns with names, where there are any, in place of labels."""
+    named = {**columns, "item": columns.get("name", columns["item"])}
+    return {heading: values for heading, values in named.items() if heading != "name"}
 
 
 def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:

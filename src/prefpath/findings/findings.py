@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from prefpath.inference.words import (
     describe_shared_lean,
     describe_unbounded,
 )
-from prefpath.leaderboard import ties_meaning
+from prefpath.leaderboard import ties_meaning, with_names
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.weak import WeakEffects
@@ -52,6 +52,8 @@ class Findings:
         On which scores are shown, and the item they are measured from.
     weak : WeakEffects or None
         Everybody's small effects, for personal rankings; never in who stands out.
+    names : mapping
+        What to call items, by their labels; the ranking then has a column "name".
     """
 
     fitted: Fitted
@@ -64,6 +66,11 @@ class Findings:
     scale: Scale = "natural"
     anchor: Anchor = None
     weak: WeakEffects | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, item: Any) -> str:
+        """What to call an item."""
+        return self.names.get(str(item), str(item))
 
     @cached_property
     def boards(self) -> tuple[Board, ...]:
@@ -147,7 +154,7 @@ class Findings:
         """The same with scores as they were fitted."""
         if self.scale == "natural":
             return self
-        natural = leaderboard_columns(self.fitted, self.intervals)
+        natural = with_names(leaderboard_columns(self.fitted, self.intervals), self.names)
         return replace(self, ranking=natural, scale="natural", anchor=None)
 
     def as_json(self) -> dict[str, Any]:
@@ -188,6 +195,7 @@ def find(
     scale: Scale = "natural",
     anchor: Anchor = None,
     weak: WeakEffects | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Findings:
     """Ask inference, diagnosis and the trust panel everything there is to say of a fit.
 
@@ -201,13 +209,16 @@ def find(
         As in `PreferenceModel.ranking`.
     weak : WeakEffects, optional
         Everybody's small effects, for personal rankings.
+    names : mapping, optional
+        What to call items, by their labels.
     """
     fitted = as_fitted(model)
     settings = IntervalSettings() if intervals is None else intervals
     diagnosis = diagnose(fitted, q=q)
+    ranking = leaderboard_columns(fitted, settings, scale=scale, anchor=anchor)
     return Findings(
         fitted=fitted,
-        ranking=leaderboard_columns(fitted, settings, scale=scale, anchor=anchor),
+        ranking=with_names(ranking, names or {}),
         annotators=standing_out_first(diagnosis),
         headline=diagnosis.headline,
         diagnosis=diagnosis,
@@ -216,6 +227,7 @@ def find(
         scale=scale,
         anchor=anchor,
         weak=weak,
+        names=names or {},
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from prefpath.fitted import Fitted
 from prefpath.inference.common import common_scores, population
-from prefpath.leaderboard import interval_meaning
+from prefpath.leaderboard import interval_meaning, shown_items
 from prefpath.population import About
 from prefpath.text import agreeing, counted, listed, shortened
 
@@ -37,7 +37,7 @@ def describe_unbounded(ranking: Mapping[str, Any]) -> str | None:
     """
     if "bounded" not in ranking or all(ranking["bounded"]):
         return None
-    columns = (ranking[name] for name in ("item", "votes", "win_rate", "bounded"))
+    columns = (shown_items(ranking), *(ranking[name] for name in ("votes", "win_rate", "bounded")))
     rows = [
         (f"{shortened(item)} ({counted(n, 'vote')})", rate)
         for item, n, rate, bounded in zip(*columns, strict=True)
