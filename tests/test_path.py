@@ -278,3 +278,9 @@ def test_a_file_of_version_0_1_0_loads(tmp_path):
     np.testing.assert_array_equal(old.deviation(t).toarray(), path.deviation(t).toarray())
     np.testing.assert_array_equal(old.position_bias(t), path.position_bias(t))
     assert not old.attention(t).any()
+
+
+def test_counts_of_one_are_singular() -> None:
+    votes = Votes.from_arrays(["u"], ["a"], ["b"], [1])
+    shown = repr(fit_path(votes, n_times=2, t_ratio=2.0))
+    assert "2 times from" in shown and "2 items, 1 annotator)" in shown

@@ -28,7 +28,6 @@ from prefpath.report.data import Columns, ReportData
 from prefpath.report.escape import one_line, text
 from prefpath.report.evidence import interval
 from prefpath.report.format import count, fixed, known, number, percent, shown_or_unknown
-from prefpath.text import agreeing
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ def _item_cell(data: ReportData, k: int) -> str:
     n = ranking["votes"][k]
     small = (
         f'<span class="interval"><span>{fixed(ranking["score"][k])}{within}</span></span> · '
-        f"{count(n)} {agreeing(n, 'vote', 'votes')} · won {won}"
+        f"{count(n)} {'vote' if n == 1 else 'votes'} · won {won}"
     )
     return (
         f'<button type="button" class="open item" aria-expanded="false" title="{text(shown)}">'
