@@ -281,6 +281,5 @@ def test_a_file_of_version_0_1_0_loads(tmp_path):
 
 
 def test_counts_of_one_are_singular() -> None:
-    votes = Votes.from_arrays(["u"], ["a"], ["b"], [1])
-    shown = repr(fit_path(votes, n_times=2, t_ratio=2.0))
-    assert "2 times from" in shown and "2 items, 1 annotator)" in shown
+    votes = Votes.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "a", "b"], [1, -1, -1])
+    assert "2 items, 1 annotator)" in repr(fit_path(votes, n_times=5, t_ratio=5.0))

@@ -253,3 +253,16 @@ def test_meetings_are_the_distinct_votes() -> None:
     side = np.sign(votes.choice).astype(int)
     assert len(found) == len(met.left)
     assert found == set(zip(votes.left, votes.right, side, votes.position_known, strict=True))
+
+
+def test_one_pair_of_one_annotator_in_plain_words() -> None:
+    votes = Votes.from_arrays(["a"] * 20, ["x"] * 20, ["y"] * 20, [1.0] * 19 + [-1.0])
+    panel = trust_panel(votes)
+    assert panel["both orders"].finding == "0 of 1 pair was shown in both orders"
+    assert panel["votes per annotator"].finding == "20 votes"
+    assert panel["circles"].status == "unchecked"
+
+
+def test_a_tier_of_one_vote_is_not_to_be_trusted() -> None:
+    panel = trust_panel(with_more(healthy(), ("a1", "newcomer", "i3", 1.0)))
+    assert "read the rank intervals" in panel["finite scores"].advice

@@ -128,7 +128,8 @@ def held_out(fitted: Fitted) -> str:
     by_hand = f", at t = {fitted.t:.4g} as asked for" if fitted.chosen_by_hand else ""
     if fitted.votes.n_annotators == 1 or not fitted.votes.choice.any():
         return f"{said}{by_hand}."
-    if found.error >= common.error and not fitted.chosen_by_hand:
+    alike = told(found.wrong, found.error) == told(common.wrong, common.error)
+    if (found.error >= common.error or alike) and not fitted.chosen_by_hand:
         return f"{said}; nothing of anybody's own predicts better."
     return f"{said}{by_hand}; with one ranking for all, {told(common.wrong, common.error)}."
 

@@ -152,7 +152,7 @@ def _check_fits(comparisons: CodedComparisons, loss: Loss) -> None:
         raise VoteError(
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
-            remedy='pass method="linear" for strengths, or give strengths as weights',
+            remedy='--method linear (method="linear") takes strengths; or give them as weights',
         )
 
 

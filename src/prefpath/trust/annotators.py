@@ -47,6 +47,8 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
         f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
         if n_votes.min() < n_votes.max()
         else f"{n_votes.min():,} each"
+        if len(n_votes) > 1
+        else text.counted(n_votes[0], "vote")
     )
     name = f"votes per {votes.voter}"
     if few.mean() <= 0.5:
@@ -126,7 +128,8 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
             "position bias cannot be estimated from these votes",
         )
     finding = f"{orders.n_both:,} of {text.counted(orders.n_ordered, 'pair')} "
-    finding += f"{text.agreeing(orders.n_both, 'was', 'were')} shown in both orders"
+    one = 1 in (orders.n_both, orders.n_ordered)
+    finding += f"{'was' if one else 'were'} shown in both orders"
     if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
         return TrustCheck(name, "passed", finding)
     return TrustCheck(
