@@ -278,3 +278,8 @@ def test_a_file_of_version_0_1_0_loads(tmp_path):
     np.testing.assert_array_equal(old.deviation(t).toarray(), path.deviation(t).toarray())
     np.testing.assert_array_equal(old.position_bias(t), path.position_bias(t))
     assert not old.attention(t).any()
+
+
+def test_counts_of_one_are_singular() -> None:
+    votes = Votes.from_arrays(["u"] * 3, ["a", "b", "a"], ["b", "a", "b"], [1, -1, -1])
+    assert "2 items, 1 annotator)" in repr(fit_path(votes, n_times=5, t_ratio=5.0))

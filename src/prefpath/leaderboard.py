@@ -49,6 +49,30 @@ def _reorder(column: Any, order: Ints) -> Any:
     return column[order] if isinstance(column, np.ndarray) else [column[k] for k in order]
 
 
+def with_names(columns: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The columns with what to call each item beside its label; as they are without names.
+
+    Examples
+    --------
+    >>> with_names({"rank": [1, 2], "item": ["a7", "b3"]}, {"a7": "Apple"})
+    {'rank': [1, 2], 'item': ['a7', 'b3'], 'name': ['Apple', 'b3']}
+    """
+    if not names or "item" not in columns:
+        return dict(columns)
+    called = [names.get(str(item), str(item)) for item in columns["item"]]
+    found: dict[str, Any] = {}
+    for heading, values in columns.items():
+        found[heading] = values
+        if heading == "item":
+            found["name"] = called
+    return found
+
+
+def shown_items(columns: Mapping[str, Any]) -> Any:
+    """What to call the items of a table: their names, or else their labels."""
+    return columns["name"] if "name" in columns else columns["item"]
+
+
 def interval_meaning(
     n_annotators: int,
     n_deviating: int,

@@ -14,6 +14,7 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import Penalty, block_proxes, soft_thresholds
 from prefpath.path_files import Knot as Knot
 from prefpath.path_files import read_fields, write_fields
+from prefpath.text import counted
 from prefpath.votes.encode import CodeArray, Labels
 
 Kind = Literal["deviation", "position_bias", "attention"]
@@ -97,8 +98,9 @@ class Path:
 
     def __repr__(self) -> str:
         return (
-            f"Path({self.loss}, {self.solver}, {self.n_times} times from {self.times[0]:.4g} to "
-            f"{self.times[-1]:.4g}, {len(self.items):,} items, {len(self.annotators):,} annotators)"
+            f"Path({self.loss}, {self.solver}, {counted(self.n_times, 'time')} from "
+            f"{self.times[0]:.4g} to {self.times[-1]:.4g}, {counted(len(self.items), 'item')}, "
+            f"{counted(len(self.annotators), 'annotator')})"
         )
 
     def scores(self, t: float) -> Floats:

@@ -163,4 +163,35 @@ def test_features_from_a_table(votes_file: Path, tmp_path: Path) -> None:
     table.write_text("item,sweet,size\n" + "\n".join(rows) + "\n")
     result = runner.invoke(app, ["fit", str(votes_file), "--features", str(table), "--json"])
     assert result.exit_code == 0, result.output
-    assert len(json.loads(result.stdout)["ranking"]) == len(items)
+    found = json.loads(result.stdout)
+    assert len(found["ranking"]) == len(items)
+    assert [row["feature"] for row in found["features"]] == ["sweet", "size"]
+    assert all(row["low"] < row["coefficient"] < row["high"] for row in found["features"])
+    fit = ["fit", str(votes_file), "--cv", "0", "--features", str(table)]
+    shown = runner.invoke(app, [*fit, "--out", str(tmp_path / "out")])
+    assert "What the features are worth" in shown.output
+    assert "what one unit of the feature adds" in " ".join(shown.output.split())
+    assert (tmp_path / "out" / "features.csv").read_text().startswith("feature,coefficient,low")
+
+
+def test_names_are_shown_on_every_face(votes_file: Path, tmp_path: Path) -> None:
+    items = sorted({line.split(",")[1] for line in votes_file.read_text().splitlines()[1:]})
+    table = tmp_path / "names.csv"
+    table.write_text("item,name\n" + "".join(f"{item},Called {item}\n" for item in items[1:]))
+    who = votes_file.read_text().splitlines()[1].split(",")[0]
+    fit = ["fit", str(votes_file), "--cv", "0", "--names", str(table), "--personal", who]
+    shown = runner.invoke(app, [*fit, "--out", str(tmp_path / "out")])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count(f"Called {items[1]}") >= 2  # leaderboard and personal ranking
+    header, first = (tmp_path / "out" / "ranking.csv").read_text().splitlines()[:2]
+    assert header.startswith("rank,item,name,score") and first
+    found = json.loads(runner.invoke(app, [*fit, "--json"]).stdout)
+    for rows in (found["ranking"], found["personal"][who]):
+        called = {row["item"]: row["name"] for row in rows}
+        assert called[items[0]] == items[0] and called[items[1]] == f"Called {items[1]}"
+    plain = runner.invoke(app, ["rank", str(votes_file), "--names", str(table), "--json"])
+    assert {row["name"] for row in json.loads(plain.stdout)["ranking"]} == set(called.values())
+    assert (
+        f"Called {items[1]}"
+        in runner.invoke(app, ["rank", str(votes_file), "--names", str(table)]).output
+    )

@@ -161,8 +161,18 @@ def test_items_are_shown_of_those_with_a_taste_only(
 ) -> None:
     people = {"annotator": ["b", "c"], "verdict": [verdict] * 2, "votes": [9.0, 9.0],
               "agreement": [0.4, 0.5], "most_up": ["a", "c"], "most_down": [None, "a"]}  # fmt: skip
-    findings = SimpleNamespace(annotators=people, fitted=SimpleNamespace(votes=votes))
+    findings = SimpleNamespace(annotators=people, name=str, fitted=SimpleNamespace(votes=votes))
     listing = who_differs(findings, [0, 1])
     headings = [heading for heading, _ in listing.columns]
     assert ("likes more" in headings) == shown
     assert any("c (itself)" in row for row in listing.rows) == shown
+
+
+def test_errors_that_print_alike_are_not_told_as_two() -> None:
+    votes = Votes.from_arrays(list("uvw"), list("aba"), list("bac"), [1, 1, -1])
+    errors = [SimpleNamespace(wrong=0.364, error=error) for error in (0.64411, 0.64412)]
+    fitted = SimpleNamespace(
+        held_out=errors[0], held_out_of_one_ranking=errors[1], criterion="log-loss", votes=votes,
+        chosen_by_hand=False, t=1.0,
+    )  # fmt: skip
+    assert held_out(fitted).endswith("; nothing of anybody's own predicts better.")

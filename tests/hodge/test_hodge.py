@@ -337,7 +337,7 @@ def test_strengths_beyond_one_need_the_uniform_transform():
     votes = votes_of([(0, 1, 2.5), (1, 2, 1)])
     with pytest.raises(VoteError) as error:
         hodge_decompose(votes, "bradley-terry")
-    assert "1 votes have a strength beyond 1 (the first is 2.5)" in str(error.value)
+    assert "1 vote with a strength beyond 1 (the first is 2.5)" in str(error.value)
     assert 'use transform="uniform"' in str(error.value)
     assert_allclose(hodge_decompose(votes).flow, [2.5, 1])
 

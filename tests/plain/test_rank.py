@@ -124,7 +124,7 @@ def test_an_undefeated_item_does_not_move_the_others() -> None:
     best = (np.append(who, who[0]), np.append(left, "the best"), np.append(right, right[0]),
             np.append(choice, 1.0))  # fmt: skip
     found, without = rank(best), rank((who, left, right, choice))
-    assert found.items[found.ranks == 1].tolist() == ["the best"]
+    assert 1 < found.ranks[-1] < len(found.items)  # one vote is no lead
     assert_allclose(found.scores[:-1], without.scores, atol=1e-8)
     assert found.bounds.rank_low[-1] == 1
     assert found.bounds.rank_high[-1] == len(found.items)

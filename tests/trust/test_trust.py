@@ -124,8 +124,27 @@ def test_orders_of_pairs() -> None:
     unknown = trust_panel(healthy(position_known=False))
     assert unknown["both orders"].finding == "no vote says which item was on the left"
     for name in ("sides seen", "sides chosen"):
-        assert unknown[name].status == "passed"
-        assert "nobody's side can be seen" in unknown[name].finding
+        assert unknown[name].status == "unchecked"
+        assert "cannot be checked: no vote says which item" in unknown[name].finding
+
+
+def test_sides_that_are_sorted_or_never_change_are_not_checked() -> None:
+    votes = healthy()
+    swap = votes.left > votes.right
+    left, right = np.where(swap, votes.right, votes.left), np.where(swap, votes.left, votes.right)
+    sorted_sides = Votes.from_arrays(
+        votes.annotator, left, right, np.where(swap, -votes.choice, votes.choice)
+    )
+    panel = trust_panel(sorted_sides)
+    for name in ("sides seen", "sides chosen"):
+        assert panel[name].status == "unchecked"
+        assert "sides look sorted" in panel[name].finding
+        assert "--position-unknown" in panel[name].advice
+    baseline = Votes.from_arrays(["a", "b"] * 20, ["base"] * 40, list("xy") * 20, [1, -1] * 20)
+    assert trust_panel(baseline)["sides chosen"].status == "unchecked"
+    assert trust_panel(baseline)["sides seen"].status == "warn"
+    ties = Votes.from_arrays(["a", "b"] * 20, list("xy") * 20, list("yx") * 20, [0] * 40)
+    assert trust_panel(ties)["sides chosen"].status == "unchecked"
 
 
 def test_annotators_who_saw_every_item_on_one_side() -> None:
@@ -234,3 +253,16 @@ def test_meetings_are_the_distinct_votes() -> None:
     side = np.sign(votes.choice).astype(int)
     assert len(found) == len(met.left)
     assert found == set(zip(votes.left, votes.right, side, votes.position_known, strict=True))
+
+
+def test_one_pair_of_one_annotator_in_plain_words() -> None:
+    votes = Votes.from_arrays(["a"] * 20, ["x"] * 20, ["y"] * 20, [1.0] * 19 + [-1.0])
+    panel = trust_panel(votes)
+    assert panel["both orders"].finding == "0 of 1 pair was shown in both orders"
+    assert panel["votes per annotator"].finding == "20 votes"
+    assert panel["circles"].status == "unchecked"
+
+
+def test_a_tier_of_one_vote_is_not_to_be_trusted() -> None:
+    panel = trust_panel(with_more(healthy(), ("a1", "newcomer", "i3", 1.0)))
+    assert "read the rank intervals" in panel["finite scores"].advice

@@ -15,6 +15,7 @@ from prefpath.baselines.training import Training
 from prefpath.baselines.tuning import Criterion, Folds, Tuning, cross_validate
 from prefpath.errors import PrefpathError, SettingError, VoteError
 from prefpath.machine import blas_threads_for
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray, Labels
 
@@ -214,7 +215,8 @@ def _check_known(unknown: BoolArray, votes: Votes, items: Labels) -> None:
     pair = votes.items[[votes.left[row], votes.right[row]]].tolist()
     stranger = next(label for label in pair if label not in set(items.tolist()))
     raise VoteError(
-        f"{int(unknown.sum())} votes are on items that were not fitted (the first is {stranger!r})",
+        f"{counted(unknown.sum(), 'vote')} on items that were not fitted "
+        f"(the first is {stranger!r})",
         expected=f"items among the {len(items):,} fitted",
         remedy="fit on votes whose `items` include them; items with features need no votes there",
     )

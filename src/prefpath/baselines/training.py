@@ -13,6 +13,7 @@ from scipy import sparse
 from prefpath.errors import VoteError
 from prefpath.pairs import PairCounts, PairIndex
 from prefpath.pairs.keys import number_keys
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.votes.check import check_weights
 from prefpath.votes.encode import FloatArray, IntArray
@@ -169,7 +170,7 @@ def check_features(features: ArrayLike, votes: Votes) -> FloatArray:
     if bad.any():
         first = votes.items[bad][0]
         raise VoteError(
-            f"{int(bad.sum())} items have a feature that is infinite or not a number "
+            f"{counted(bad.sum(), 'item')} with a feature that is infinite or not a number "
             f"(the first is {first!r})",
             rows=np.flatnonzero(bad) + 1,
             expected="finite features",

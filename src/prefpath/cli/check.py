@@ -17,7 +17,12 @@ from prefpath.votes import Votes
 if TYPE_CHECKING:
     from prefpath.trust import TrustPanel
 
-_MARKS = {"passed": "[green]passed[/]", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
+_MARKS = {
+    "passed": "[green]passed[/]",
+    "warn": "[yellow]warn[/]",
+    "fail": "[red]fail[/]",
+    "unchecked": "[dim]unknown[/]",
+}
 
 
 @app.command()

@@ -6,7 +6,7 @@ import csv
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -171,7 +171,7 @@ def fit(
     names: Annotated[
         Path | None,
         typer.Option(
-            help="Names to show for items in the report: a table with columns item and name.",
+            help="Names to show for items: a table with columns item and name.",
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
@@ -183,6 +183,7 @@ def fit(
     from prefpath.estimators import PreferenceModel
     from prefpath.findings import find
     from prefpath.inference import IntervalSettings
+    from prefpath.leaderboard import with_names
 
     del scheduler, cluster_folder, collect  # `takes_votes` has read the source by them
     votes = source if isinstance(source, Votes) else source.votes
@@ -220,14 +221,20 @@ def fit(
                 scale=scale,  # type: ignore[arg-type]
                 anchor=anchor,
                 weak=model.weak_ if report is not None else None,
+                names=shown_names,
             )
             found = Outcome(
                 findings,
-                {name: personal_ranking(model, name, weak=model.weak_).columns() for name in asked},
+                {
+                    name: with_names(
+                        personal_ranking(model, name, weak=model.weak_).columns(), shown_names
+                    )
+                    for name in asked
+                },
                 rank_followers(findings, model) if followers else None,
             )
             # Files first: whatever happens to the terminal, the fit is not lost.
-            wrote = _write_files(found, out, table_format, report, Dressing(title, shown_names))
+            wrote = _write_files(found, out, table_format, report, title)
         if json:
             print_json(found.as_json())
         else:
@@ -243,15 +250,8 @@ def _path_length(asked: float | None, solver: str) -> float | Literal["auto"]:
     return "auto" if solver == "flow" else 50.0
 
 
-class Dressing(NamedTuple):
-    """What the report is called, and what it calls the items."""
-
-    title: str
-    names: dict[str, str]
-
-
 def _write_files(
-    found: Outcome, out: Path | None, suffix: str, report: Path | None, dressing: Dressing
+    found: Outcome, out: Path | None, suffix: str, report: Path | None, title: str
 ) -> list[str]:
     """Write what was asked for; say where."""
     wrote = []
@@ -262,7 +262,7 @@ def _write_files(
         from prefpath.report import write_report
 
         shown = found.findings.on_natural_scale()  # the slider moves natural scores
-        write_report(shown, report, title=dressing.title, names=dressing.names)
+        write_report(shown, report, title=title)
         wrote.append(str(report))
     return wrote
 

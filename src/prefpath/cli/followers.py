@@ -59,6 +59,7 @@ def rank_followers(findings: Findings, model: PreferenceModel) -> FollowersBoard
     """Fit the votes of those who follow by themselves, with the settings of the first fit."""
     from prefpath.inference import leaderboard_columns
     from prefpath.inference.words import describe_intervals
+    from prefpath.leaderboard import with_names
 
     votes, n = findings.diagnosis.followers, findings.fitted.votes.n_annotators
     n_followers, voter = votes.n_annotators, findings.fitted.votes.voter
@@ -70,4 +71,5 @@ def rank_followers(findings: Findings, model: PreferenceModel) -> FollowersBoard
         fitted = again.fit(votes).fitted_
     how = findings.intervals
     ranking = leaderboard_columns(fitted, how, scale=findings.scale, anchor=findings.anchor)
+    ranking = with_names(ranking, findings.names)
     return FollowersBoard(ranking, n_followers, n, voter, describe_intervals(fitted, how.about))

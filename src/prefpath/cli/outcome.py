@@ -45,6 +45,8 @@ class Outcome:
             "path": path_columns(fitted.path),
             **own,
         }
+        if self.findings.coefficients is not None:
+            tables["features"] = self.findings.coefficients
         if self.followers is not None and self.followers.ranking:
             tables["followers"] = self.followers.ranking
         found = fitted.cross_validation

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from prefpath.cli.app import app, console, error_console, print_json, table
-from prefpath.cli.show_people import between, more, no_bounds
+from prefpath.cli.fit import read_names
+from prefpath.cli.show_people import between, more
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.text import abridged
 from prefpath.votes.origin import summarise_origin
@@ -46,6 +48,10 @@ def rank(
         float, typer.Option(help="Level of the intervals; 0 for scores only.")
     ] = 0.95,
     top: Annotated[int, typer.Option(min=1, help="How many items to show.")] = 20,
+    names: Annotated[
+        Path | None,
+        typer.Option(help="Names to show for items: a table with columns item and name."),
+    ] = None,
     seed: Seed = 0,  # noqa: ARG001
     json: Json = False,
 ) -> None:
@@ -53,17 +59,19 @@ def rank(
 
     Intervals are clustered by annotator where the votes say who cast them.
     """
+    from prefpath.leaderboard import with_names
     from prefpath.plain import rank as plain_rank
 
+    called = read_names(names)
     found = plain_rank(votes, method=method, interval=interval or None)
+    columns = with_names(found.columns(), called)
     if json:
-        print_json(_as_json(found))
+        print_json(_as_json(found, columns))
     else:
-        _show(found, top)
+        _show(found, columns, top)
 
 
-def _as_json(found: PlainRanking) -> dict[str, Any]:
-    columns = found.columns()
+def _as_json(found: PlainRanking, columns: dict[str, Any]) -> dict[str, Any]:
     rows = [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]
@@ -75,8 +83,7 @@ def _as_json(found: PlainRanking) -> dict[str, Any]:
     }
 
 
-def _show(found: PlainRanking, top: int) -> None:
-    columns = found.columns()
+def _show(found: PlainRanking, columns: dict[str, Any], top: int) -> None:
     n_items, grouped = len(columns["item"]), "component" in columns
     headings = [
         *([("group", "right")] if grouped else []),
@@ -98,11 +105,13 @@ def _show(found: PlainRanking, top: int) -> None:
 
 
 def _cells(row: dict[str, Any]) -> list[Any]:
+    from prefpath.inference.words import missing_end
+
     cells = [row["component"]] if "component" in row else []
-    cells += [row["rank"], abridged(row["item"]), f"{row['score']:.3f}"]
+    cells += [row["rank"], abridged(row.get("name", row["item"])), f"{row['score']:.3f}"]
     if "score_low" in row:
         known = between(row["score_low"], row["score_high"], "{:.3f}".format)
-        cells.append(known if row["bounded"] else no_bounds(row["win_rate"]))
+        cells.append(known if row["bounded"] else missing_end(row["win_rate"], row["votes"]))
         cells.append(between(row["rank_low"], row["rank_high"], str))
     rate = row["win_rate"]
     return [*cells, f"{row['votes']:,.6g}", "" if rate is None else f"{rate:.0%}"]

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
-from prefpath.cli.show_people import between, more, no_bounds, show_annotators
+from prefpath.cli.show_features import show_features
+from prefpath.cli.show_people import between, more, show_annotators
 from prefpath.text import abridged
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
     )
     for meaning in filter(None, meanings):
         console.print(meaning, markup=False, highlight=False)
+    show_features(console, findings, top)
     show_annotators(console, findings, top)
     if found.followers is not None:
         show_followers(console, findings, found.followers, top)
@@ -54,7 +56,8 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
 def separate_groups(findings: Findings) -> str:
     """That groups never met, before any rank."""
     leaders = ", ".join(
-        f"{abridged(board.leader, 40)} ({len(board.rows)})" for board in findings.boards[:3]
+        f"{abridged(findings.name(board.leader), 40)} ({len(board.rows)})"
+        for board in findings.boards[:3]
     )
     rest = len(findings.boards) - 3
     return (
@@ -101,7 +104,7 @@ def leaderboard(
                 *([row["component"]] if grouped else []),
                 row["rank"],
                 between(row.get("rank_low"), row.get("rank_high"), str),
-                abridged(row["item"]),
+                abridged(row.get("name", row["item"])),
                 number(row["score"]),
                 _score_interval(row, number),
                 f"{row['votes']:,.0f}",
@@ -125,7 +128,8 @@ def held_out(fitted: Fitted) -> str:
     by_hand = f", at t = {fitted.t:.4g} as asked for" if fitted.chosen_by_hand else ""
     if fitted.votes.n_annotators == 1 or not fitted.votes.choice.any():
         return f"{said}{by_hand}."
-    if found.error >= common.error and not fitted.chosen_by_hand:
+    alike = told(found.wrong, found.error) == told(common.wrong, common.error)
+    if (found.error >= common.error or alike) and not fitted.chosen_by_hand:
         return f"{said}; nothing of anybody's own predicts better."
     return f"{said}{by_hand}; with one ranking for all, {told(common.wrong, common.error)}."
 
@@ -137,6 +141,7 @@ def personal(
     console: Console, name: str, columns: dict[str, Any], *, top: int, shrunk: bool = False
 ) -> None:
     """One annotator's ranking beside the common one; whether under the prior of small effects."""
+    columns = _called(columns)
     names = [
         (
             _HEADINGS.get(heading, heading.replace("_", " ")),
@@ -161,6 +166,12 @@ def personal(
         )
 
 
+def _called(columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns with names, where there are any, in place of labels."""
+    named = {**columns, "item": columns.get("name", columns["item"])}
+    return {heading: values for heading, values in named.items() if heading != "name"}
+
+
 def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
     """Whether common scores, as printed, are other than the leaderboard's."""
     board = dict(zip(ranking["item"], ranking["score"], strict=True))
@@ -169,8 +180,10 @@ def _differ(columns: dict[str, Any], ranking: Mapping[str, Any]) -> bool:
 
 
 def _score_interval(row: dict[str, Any], number: Callable[[float], str]) -> str:
+    from prefpath.inference.words import missing_end
+
     if row.get("bounded") is not None and not row["bounded"]:
-        return no_bounds(row["win_rate"])
+        return missing_end(row["win_rate"], row["votes"])
     return between(row.get("score_low"), row.get("score_high"), number)
 
 

@@ -122,7 +122,7 @@ def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
             people["verdict"][k],
             f"{people['votes'][k]:,.0f}",
             percent(people["agreement"][k]),
-            *(_liked(people, k, column) for column in ("most_up", "most_down")),
+            *(_liked(findings, k, column) for column in ("most_up", "most_down")),
         ]
         for k in rows
     ]
@@ -130,14 +130,17 @@ def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
     return table(title, *_without_empty(columns, cells, "likes more", "likes less"))
 
 
-def _liked(people: Columns, row: int, column: str) -> str:
+def _liked(findings: Findings, row: int, column: str) -> str:
     """An item of someone shown to have a taste; of others the path's guess is no finding."""
     from prefpath.diagnose.verdicts import OWN_TASTE
 
+    people = findings.annotators
     item = people[column][row]
     if item is None or str(people["verdict"][row]) != OWN_TASTE:
         return ""
-    return abridged(item) + (" (itself)" if str(item) == str(people["annotator"][row]) else "")
+    return abridged(findings.name(item)) + (
+        " (itself)" if str(item) == str(people["annotator"][row]) else ""
+    )
 
 
 def _without_empty(
@@ -165,11 +168,6 @@ def summary(findings: Findings) -> str:
     if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
         told += " Who goes with the crowd agrees beyond chance; how closely is open."
     return told
-
-
-def no_bounds(win_rate: float | None) -> str:
-    """What stands for the interval of a score the votes do not bound."""
-    return {1.0: "no upper end", 0.0: "no lower end"}.get(win_rate, "not bounded")  # type: ignore[arg-type]
 
 
 def more(console: Console, n: int, top: int, noun: str) -> None:

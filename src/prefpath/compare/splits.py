@@ -10,6 +10,7 @@ import numpy as np
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats
 from prefpath.selection.folds import Fold, split_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 HeldOut = Literal["votes", "items"]
@@ -40,7 +41,7 @@ def make_splits(
     splits = [split(votes, test_share, random_state + k) for k in range(n_splits)]
     if not all(fold.train.any() and fold.test.any() for fold in splits):
         raise VoteError(
-            f"a split of {votes.n_votes:,} votes leaves one side empty",
+            f"a split of {counted(votes.n_votes, 'vote')} leaves one side empty",
             expected="votes on both sides of every split",
             remedy="use more votes, or another share to hold out",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel, Consensus
 from prefpath.diagnose.discoveries import Discoveries, Null
-from prefpath.diagnose.examined import Examined, Found, Tested, VotesHere
+from prefpath.diagnose.examined import Examined, Found, Question, Tested, VotesHere
 from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate, simes, soften
 from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.without_own import compare_with_others
@@ -17,6 +17,7 @@ from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
 from prefpath.stages import WHO_STANDS_OUT, tell
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
 
@@ -131,7 +132,7 @@ def discover_in(
     tell(WHO_STANDS_OUT, 0.4)
     compare_with_others(votes, common, consensus, aside, unlike=unlike)
     tell(WHO_STANDS_OUT, 0.5)
-    found = votes.test(consensus, aside, who, how.draws, interval=True)
+    found = votes.test(Question(consensus, how.draws, True, aside, who))
     tell(WHO_STANDS_OUT, 0.8)
     judged, named, shift, scale = {}, {}, {}, {}
     for name, p in found.p.items():
@@ -169,7 +170,7 @@ def _settle(
     consensus = common.fit()
     for k in range(_MOST_ROUNDS):
         compare_with_others(votes, common, consensus, aside, unlike=unlike, refit=False)
-        found = votes.test(consensus, aside, tested, draws.quick(), interval=False)
+        found = votes.test(Question(consensus, draws.quick(), False, aside, tested))
         unlike = benjamini_hochberg(found.p["attention"], q)
         named = _pulls_the_scores(found, unlike, q)
         smallest = np.fmin(np.fmin(found.p["lean"], found.p["taste"]), found.p["attention"])
@@ -215,8 +216,8 @@ def _check_enough(n_annotators: int, tested: BoolArray, null: Null, least_votes:
         )
     if null == "empirical" and tested.sum() < _FEWEST_FOR_EMPIRICAL:
         raise VoteError(
-            f'{int(tested.sum())} annotators can be tested, and null="empirical" reads what is '
-            "ordinary off them",
+            f'{counted(tested.sum(), "annotator")} can be tested, and null="empirical" reads '
+            "what is ordinary off them",
             expected=f"at least {_FEWEST_FOR_EMPIRICAL} annotators with enough votes",
             remedy='use null="model"',
         )

@@ -35,6 +35,28 @@ class Tested(NamedTuple):
     taste: BoolArray
 
 
+class Question(NamedTuple):
+    """What a test of everybody asks.
+
+    Attributes
+    ----------
+    consensus : Consensus
+        The common model.
+    draws : Draws
+    interval : bool
+        Whether attention is wanted with intervals.
+    aside : array of bool
+        Who is left out of the common model.
+    tested : Tested
+    """
+
+    consensus: Consensus
+    draws: Draws
+    interval: bool
+    aside: BoolArray
+    tested: Tested
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """P-values of the three tests, and the slopes."""
@@ -53,15 +75,7 @@ class Examined(Pooling, Comparing, Protocol):
     @property
     def margins(self) -> CommonMargins: ...
 
-    def test(
-        self,
-        consensus: Consensus,
-        aside: BoolArray,
-        tested: Tested,
-        draws: Draws,
-        *,
-        interval: bool,
-    ) -> Found:
+    def test(self, asked: Question) -> Found:
         """P-values of everybody against the common model last compared with."""
 
     def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
@@ -79,31 +93,16 @@ class VotesHere(MarginsHere):
     def sided(self) -> Floats:
         return self.ballots.sided
 
-    def test(
-        self,
-        consensus: Consensus,
-        aside: BoolArray,
-        tested: Tested,
-        draws: Draws,
-        *,
-        interval: bool,
-    ) -> Found:
-        return _test(self.ballots, self.margins, consensus, aside, tested, draws, interval)
+    def test(self, asked: Question) -> Found:
+        return _test(self.ballots, self.margins, asked)
 
     def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
         return look_beyond_slope(self.ballots, self.margins, attention, asked, draws)
 
 
-def _test(
-    ballots: Ballots,
-    margins: CommonMargins,
-    consensus: Consensus,
-    aside: BoolArray,
-    tested: Tested,
-    draws: Draws,
-    interval: bool,
-) -> Found:
+def _test(ballots: Ballots, margins: CommonMargins, question: Question) -> Found:
     """P-values of lean, taste and attention against a common model."""
+    consensus, draws, interval, aside, tested = question
     plain = ballots.margin(consensus.scores)
     shared, threads = consensus.position, draws.n_threads
     together = ballots.add_lean(plain, shared)

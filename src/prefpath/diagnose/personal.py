@@ -142,9 +142,9 @@ def _two_parts(
     """
     if weak is not None:
         personal = np.array([weak.personal_scores(int(code)) for code in members])
-        return fitted.scores, share @ personal - fitted.scores
+        return fitted.placed_scores, share @ personal - fitted.placed_scores
     own = np.array([fitted.own_scores(int(code)) for code in members])
-    return fitted.scores, share @ own
+    return fitted.placed_scores, share @ own
 
 
 def _member_codes(votes: Votes, annotators: Any) -> Ints:

@@ -19,7 +19,7 @@ from prefpath.diagnose.beyond import BeyondSlope
 from prefpath.diagnose.canonical import N_ROUNDS, Words, order_by_words, said_by_opponents
 from prefpath.diagnose.consensus import Consensus
 from prefpath.diagnose.crowd import CrowdHere, Facts
-from prefpath.diagnose.examined import Found, Tested, VotesHere
+from prefpath.diagnose.examined import Found, Question, Tested, VotesHere
 from prefpath.diagnose.lean import Leans
 from prefpath.diagnose.pvalues import Draws
 from prefpath.diagnose.tastes import Tastes
@@ -88,16 +88,9 @@ class ShardCrowd(CrowdHere):
     def rescale(self, scale: float) -> None:
         self._votes.rescale(scale)
 
-    def test(
-        self,
-        consensus: Consensus,
-        draws: Draws,
-        interval: bool,
-        aside: BoolArray,
-        lean: BoolArray,
-        taste: BoolArray,
-    ) -> Found:
-        return self._votes.test(consensus, aside, Tested(lean, taste), draws, interval=interval)
+    def test(self, consensus: Consensus, draws: Draws, interval: bool, *own: BoolArray) -> Found:
+        aside, lean, taste = own
+        return self._votes.test(Question(consensus, draws, interval, aside, Tested(lean, taste)))
 
     def beyond(self, draws: Draws, asked: BoolArray, *attention: Any) -> BeyondSlope:
         return self._votes.beyond(Attention(*attention), asked, draws)
@@ -154,16 +147,9 @@ class VotesElsewhere:
         self._shards.tell_all("rescale", scale)
         self.margins = replace(self.margins, spread=self.margins.spread * scale)
 
-    def test(
-        self,
-        consensus: Consensus,
-        aside: BoolArray,
-        tested: Tested,
-        draws: Draws,
-        *,
-        interval: bool,
-    ) -> Found:
-        given = self._each(consensus, draws, interval, by_annotator=[aside, *tested])
+    def test(self, asked: Question) -> Found:
+        *same, aside, tested = asked
+        given = self._each(*same, by_annotator=[aside, *tested])
         found: list[Found] = self._shards.ask_each("test", given)
         p = {name: self._numbering.join([one.p[name] for one in found]) for name in found[0].p}
         return Found(p, self._joined(Attention, [one.attention for one in found]))

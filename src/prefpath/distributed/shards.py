@@ -22,6 +22,7 @@ from prefpath.checkpoint.files import read_arrays, write_arrays
 from prefpath.distributed.labels import Arrays, pack_labels, unpack_labels
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Ints
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodedVotes, Labels
 from prefpath.writing import write_text
@@ -69,9 +70,9 @@ class ShardedVotes:
 
     def __repr__(self) -> str:
         return (
-            f"ShardedVotes({int(self.n_votes.sum()):,} votes of "
-            f"{int(self.n_annotators.sum()):,} annotators on {len(self.items):,} items, "
-            f"{len(self)} shards in {self.folder})"
+            f"ShardedVotes({counted(self.n_votes.sum(), 'vote')} of "
+            f"{counted(self.n_annotators.sum(), 'annotator')} on "
+            f"{counted(len(self.items), 'item')}, {counted(len(self), 'shard')} in {self.folder})"
         )
 
     @property

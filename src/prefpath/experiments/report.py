@@ -16,6 +16,7 @@ from prefpath.compare import Summary
 from prefpath.experiments.published import Published
 from prefpath.experiments.runner import Results
 from prefpath.experiments.tables import OURS, PaperTable, Variant
+from prefpath.text import counted
 from prefpath.writing import whole_file
 
 
@@ -58,7 +59,7 @@ def show(table: PaperTable, variant: Variant, lines: Sequence[Line], console: Co
     """Print one reading of a table, and what became of each published figure."""
     n_repeats = max((line.summary.n_splits for line in lines), default=0)
     console.print(f"\n{table.title}", style="bold", highlight=False)
-    console.print(f"{variant.title}; {n_repeats} repeats", highlight=False)
+    console.print(f"{variant.title}; {counted(n_repeats, 'repeat')}", highlight=False)
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     shown.add_column("method", no_wrap=True)
     for heading in ("paper", "min", "mean", "max", "std", "CPU s"):

@@ -16,6 +16,7 @@ from prefpath.experiments import report
 from prefpath.experiments.data import look_beside_the_clone
 from prefpath.experiments.runner import Results, run_table
 from prefpath.experiments.tables import OURS, OWN_FOUR, PAPER_RIVALS, TABLES, Variant
+from prefpath.text import counted
 from prefpath.writing import write_text
 
 __all__ = ["METHODS", "OWN_FOUR", "Options", "reproduce"]
@@ -73,8 +74,8 @@ def reproduce_table(name: str, options: Options) -> None:
             report.write_figure(options.out / f"{one}.png", table.title, lines)
     if options.quick:
         options.console.print(
-            f"quick: {n_repeats} repeats, paths to ratio {table.t_ratio:g}, and not the paper's "
-            f"{options.n_repeats} and {TABLES[name].t_ratio:g}",
+            f"quick: {counted(n_repeats, 'repeat')}, paths to ratio {table.t_ratio:g}, and not the "
+            f"paper's {options.n_repeats} and {TABLES[name].t_ratio:g}",
             style="yellow",
         )
     minutes = sum(one.seconds for one in results.values()) / 60.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,15 +15,17 @@ from prefpath.findings.cautions import cautions
 from prefpath.fitted import Fitted, HasFitted, as_fitted
 from prefpath.inference import IntervalSettings, leaderboard_columns
 from prefpath.inference.board import shared_position_effect, win_probability
+from prefpath.inference.coefficients import coefficient_bounds
 from prefpath.inference.columns import Anchor
 from prefpath.inference.scales import Scale
 from prefpath.inference.words import (
     describe_attention,
+    describe_coefficients,
     describe_intervals,
     describe_shared_lean,
     describe_unbounded,
 )
-from prefpath.leaderboard import ties_meaning
+from prefpath.leaderboard import ties_meaning, with_names
 from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.weak import WeakEffects
@@ -50,6 +52,8 @@ class Findings:
         On which scores are shown, and the item they are measured from.
     weak : WeakEffects or None
         Everybody's small effects, for personal rankings; never in who stands out.
+    names : mapping
+        What to call items, by their labels; the ranking then has a column "name".
     """
 
     fitted: Fitted
@@ -62,6 +66,11 @@ class Findings:
     scale: Scale = "natural"
     anchor: Anchor = None
     weak: WeakEffects | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, item: Any) -> str:
+        """What to call an item."""
+        return self.names.get(str(item), str(item))
 
     @cached_property
     def boards(self) -> tuple[Board, ...]:
@@ -106,6 +115,18 @@ class Findings:
         voter = votes.voter if votes.n_annotators > 1 else None
         return None if effect is None else describe_shared_lean(effect, voter)
 
+    @cached_property
+    def coefficients(self) -> Columns | None:
+        """What each feature is worth, with intervals; None without features."""
+        if self.fitted.features is None or self.fitted.given_features is None:
+            return None
+        return coefficient_bounds(self.fitted, self.intervals)
+
+    @property
+    def meaning_of_coefficients(self) -> str | None:
+        """How to read them; None without features."""
+        return None if self.coefficients is None else describe_coefficients(self.fitted)
+
     @property
     def attention(self) -> dict[str, int] | None:
         """Whether annotators may see more or less sharply, and how many do; None if not."""
@@ -133,7 +154,7 @@ class Findings:
         """The same with scores as they were fitted."""
         if self.scale == "natural":
             return self
-        natural = leaderboard_columns(self.fitted, self.intervals)
+        natural = with_names(leaderboard_columns(self.fitted, self.intervals), self.names)
         return replace(self, ranking=natural, scale="natural", anchor=None)
 
     def as_json(self) -> dict[str, Any]:
@@ -158,6 +179,7 @@ class Findings:
             "groups": [_board_json(board) for board in self.boards],
             "ranking": records(self.ranking),
             "annotators": records(self.annotators),
+            "features": None if self.coefficients is None else records(self.coefficients),
             "trust": [
                 {"name": c.name, "status": c.status, "finding": c.finding, "advice": c.advice}
                 for c in self.trust.checks
@@ -173,6 +195,7 @@ def find(
     scale: Scale = "natural",
     anchor: Anchor = None,
     weak: WeakEffects | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Findings:
     """Ask inference, diagnosis and the trust panel everything there is to say of a fit.
 
@@ -186,13 +209,16 @@ def find(
         As in `PreferenceModel.ranking`.
     weak : WeakEffects, optional
         Everybody's small effects, for personal rankings.
+    names : mapping, optional
+        What to call items, by their labels.
     """
     fitted = as_fitted(model)
     settings = IntervalSettings() if intervals is None else intervals
     diagnosis = diagnose(fitted, q=q)
+    ranking = leaderboard_columns(fitted, settings, scale=scale, anchor=anchor)
     return Findings(
         fitted=fitted,
-        ranking=leaderboard_columns(fitted, settings, scale=scale, anchor=anchor),
+        ranking=with_names(ranking, names or {}),
         annotators=standing_out_first(diagnosis),
         headline=diagnosis.headline,
         diagnosis=diagnosis,
@@ -201,6 +227,7 @@ def find(
         scale=scale,
         anchor=anchor,
         weak=weak,
+        names=names or {},
     )
 
 

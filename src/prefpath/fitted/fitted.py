@@ -19,11 +19,12 @@ from prefpath.model.features import ItemFeatures
 from prefpath.model.losses import Loss
 from prefpath.model.problem import Problem
 from prefpath.model.standardised import StandardisedFeatures
+from prefpath.pairs import Placing, bounded_items, pool_votes
 from prefpath.path import Path
 from prefpath.selection.cross_validation import CrossValidation
 from prefpath.solver.work import Common
 from prefpath.votes import Votes
-from prefpath.votes.encode import CodeArray
+from prefpath.votes.encode import BoolArray, CodeArray
 from prefpath.votes.graph import connected_components
 
 if TYPE_CHECKING:
@@ -194,18 +195,40 @@ class Fitted:
     # ------------------------------------------------------------ ranks
 
     @cached_property
+    def bounded(self) -> BoolArray:
+        """Items whose score the votes bound; all of them with features, which share."""
+        if self.features is not None:
+            return np.ones(self.votes.n_items, dtype=bool)
+        group = None if self.loss.binary else self.component
+        return bounded_items(pool_votes(self.votes), self.component, group=group)
+
+    @cached_property
+    def placing(self) -> Placing:
+        """What levels scores with the bounded items, and places the others beside them."""
+        counts = pool_votes(self.votes)
+        return Placing(counts, self.component, self.bounded, self.loss.derivatives)
+
+    @cached_property
+    def placed_scores(self) -> Floats:
+        """Common scores to rank by: items that only won or only lost are drawn to the average.
+
+        On the path these run away, the further the later it stops, after a single vote too.
+        """
+        return self.scores if self.bounded.all() else self.placing.of(self.scores)
+
+    @cached_property
     def ranks(self) -> Ints:
         """Rank of each item among the items it can be compared with, 1 the best."""
-        return rank_within(self.scores, self.component)
+        return rank_within(self.placed_scores, self.component)
 
     @cached_property
     def order(self) -> Ints:
         """Items from best to worst, one component after the other."""
-        return order_within(self.scores, self.component)
+        return order_within(self.placed_scores, self.component)
 
     def personal_ranks(self, code: int) -> Ints:
         """The same ranks for one annotator, by code."""
-        return rank_within(self.scores + self.own_scores(code), self.component)
+        return rank_within(self.placed_scores + self.own_scores(code), self.component)
 
     # ------------------------------------------------------------ predictions
 

@@ -11,6 +11,7 @@ from scipy.special import logit, ndtri
 
 from prefpath.errors import VoteError
 from prefpath.pairs import pool_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray, FloatArray
 
@@ -52,7 +53,7 @@ def _check_strengths(votes: Votes, transform: str) -> None:
     beyond = np.abs(votes.choice) > 1
     if beyond.any():
         raise VoteError(
-            f"{int(votes.count[beyond].sum())} votes have a strength beyond 1 "
+            f"{counted(votes.count[beyond].sum(), 'vote')} with a strength beyond 1 "
             f"(the first is {votes.choice[beyond][0]:g})",
             expected=f"choices from -1 to 1: the {transform} transform needs shares of wins",
             remedy='use transform="uniform", or divide the choices by the greatest strength',

@@ -22,7 +22,7 @@ from prefpath.inference.loose import Loose, loose_items, voices_of
 from prefpath.inference.scales import Scale
 from prefpath.leaderboard import ranking_columns
 from prefpath.model.design import Floats
-from prefpath.pairs import pool_votes
+from prefpath.pairs import average_score, pool_votes
 from prefpath.population import About
 from prefpath.votes.remote import RemoteVotes
 
@@ -69,18 +69,23 @@ def leaderboard_columns(
 ) -> dict[str, Any]:
     """The leaderboard as columns; of one annotator, or of other `scores`, without intervals.
 
-    Scores are what the intervals are for; without intervals they are the path's own.
+    Scores are what the intervals are for; without intervals they are the path's own. Those the
+    votes do not bound are drawn to the average item, which the bounded ones tell.
     """
     settings = IntervalSettings() if intervals is None else intervals
     code, value = find_anchor(fitted.votes, anchor, scale)
     bounds: dict[str, Any] = {}
+    bounded = fitted.bounded
     common = settings.of(fitted) if annotator is None and scores is None else None
     if common is not None:
-        scores, loose = common.score, _loose(fitted, common)
+        scores, bounded, loose = common.score, common.bounded, _loose(fitted, common)
         bounds = interval_columns(common, settings.level, scale, code, value, loose)
     elif scores is None:
-        scores = fitted.scores if annotator is None else fitted.personal_scores(annotator)
-    shown = shown_scores(scores, fitted.component, scale, fitted.loss, code, value)
+        scores = fitted.placed_scores
+        if annotator is not None:
+            scores = scores + fitted.own_scores(fitted.votes.annotator_code(annotator))
+    average = average_score(scores, fitted.component, bounded)
+    shown = shown_scores(scores, average, scale, fitted.loss, code, value)
     return ranking_columns(fitted.votes, scores, fitted.component, shown=shown, intervals=bounds)
 
 
@@ -142,7 +147,7 @@ def win_probability(
     a, b = fitted.votes.item_code(item), fitted.votes.item_code(other)
     common = intervals.of(fitted)
     if common is None:
-        margin = np.subtract(*fitted.scores[[a, b]])
+        margin = np.subtract(*fitted.placed_scores[[a, b]])
         point = float(fitted.loss.probability(margin))
         return {"probability": point, "low": None, "high": None}
     return common.win_probability(a, b, intervals.level)

@@ -20,6 +20,7 @@ from prefpath.inference.evidence import Evidence, pooled_target
 from prefpath.inference.sandwich import Clustered
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.executors import Serial, Threads, check_threads
+from prefpath.text import counted
 
 FEWEST_ANNOTATORS = 5
 RESAMPLES_A_PASS = 8
@@ -84,7 +85,7 @@ def check_resampling(n_annotators: int, n_resamples: int) -> None:
     """Are there enough annotators to draw among, and enough draws?"""
     if n_annotators < FEWEST_ANNOTATORS:
         raise SettingError(
-            f"a bootstrap over {n_annotators} annotators",
+            f"a bootstrap over {counted(n_annotators, 'annotator')}",
             expected=f"at least {FEWEST_ANNOTATORS} annotators to draw among",
             remedy='pass interval="sandwich", or None',
         )

@@ -15,7 +15,6 @@ from prefpath.inference.scales import ELO_START, Scale, check_scale, rescale
 from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
 from prefpath.votes import Votes
-from prefpath.votes.encode import CodeArray
 
 Anchor = Any  # an item's label, or (label, the value it is shown at)
 
@@ -43,7 +42,7 @@ def interval_columns(
 
 def shown_scores(
     score: Floats,
-    component: CodeArray,
+    average: Floats,
     scale: Scale,
     loss: Loss,
     anchor: int | None,
@@ -53,8 +52,7 @@ def shown_scores(
     if anchor is not None:
         score = score - score[anchor]
     elif scale == "probability":
-        mean = np.bincount(component, score) / np.bincount(component)
-        score = score - mean[component]
+        score = score - average
     return _show(score, scale, loss, value)
 
 

@@ -15,6 +15,7 @@ from prefpath.inference.evidence import Evidence
 from prefpath.inference.sandwich import Clustered
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import Loss
+from prefpath.pairs import Placing, average_score, pool_votes
 from prefpath.population import About
 from prefpath.votes.encode import BoolArray, CodeArray
 
@@ -34,8 +35,8 @@ class CommonScores:
     score : array (n_items,)
         What the intervals are for, and around: about these annotators their mean taste; about
         all like them where the path's common score settles beside the annotators' own parts,
-        with what tastes too faint to be found have flattened put back. The path's own where the
-        votes do not bound an item.
+        with what tastes too faint to be found have flattened put back. Their mean over bounded
+        items is zero; where the votes do not bound an item, its score is drawn to that.
     covariance, unclustered : array (n_items, n_items)
         Clustered by annotator, over resamples or (`about` these) of votes; and as if votes were
         drawn one by one and everybody's own part were known.
@@ -155,9 +156,10 @@ def in_scores(
     of_path = evidence.scores(evidence.coefficient)
     settled = evidence.scores(clustered.settled)
     shift = _gauge_shift(evidence, of_path - settled)
+    level = _level(evidence, of_path)
     by_item = None
     if draws is not None:
-        by_item = _draws_of_scores(evidence, clustered.settle(draws)) + shift
+        by_item = _draws_of_scores(evidence, clustered.settle(draws)) + shift - level
     covariance = _score_form(evidence, clustered.of_settled(clustered.covariance))
     unclustered = _score_form(evidence, clustered.of_settled(clustered.unclustered))
     error = np.sqrt(np.maximum(np.diag(covariance), np.diag(unclustered)))
@@ -166,7 +168,7 @@ def in_scores(
         covariance = _covariance_of_draws(by_item)
     common_position, position_error = _position(evidence, clustered)
     return CommonScores(
-        score=np.where(bounded, settled + shift, of_path),
+        score=_placed(evidence, np.where(bounded, settled + shift, of_path) - level),
         covariance=covariance,
         unclustered=unclustered,
         bounded=bounded,
@@ -201,6 +203,23 @@ def _gauge_shift(evidence: Evidence, lag: Floats) -> Floats:
     total = np.bincount(evidence.component, np.where(evidence.bounded, lag, 0.0))
     level: Floats = (total / np.maximum(members, 1))[evidence.component]
     return level
+
+
+def _level(evidence: Evidence, of_path: Floats) -> Floats:
+    """Where the path has the bounded items; others run away from them, and move nobody."""
+    if evidence.bounded.all():
+        return np.zeros_like(of_path)
+    return average_score(of_path, evidence.component, evidence.bounded)
+
+
+def _placed(evidence: Evidence, score: Floats) -> Floats:
+    """Scores with those of unbounded items drawn to the average item."""
+    if evidence.bounded.all():
+        return score
+    problem = evidence.problem
+    counts = pool_votes(problem.votes)
+    derivatives = problem.loss.derivatives
+    return Placing(counts, evidence.component, evidence.bounded, derivatives).of(score)
 
 
 def _score_form(evidence: Evidence, covariance: Floats) -> Floats:

@@ -7,9 +7,11 @@ from typing import Any
 
 from prefpath.fitted import Fitted
 from prefpath.inference.common import common_scores, population
-from prefpath.leaderboard import interval_meaning
+from prefpath.leaderboard import interval_meaning, shown_items
 from prefpath.population import About
-from prefpath.text import agreeing, listed
+from prefpath.text import agreeing, counted, listed, shortened
+
+_FEW_VOTES = 10  # nobody should take the place of such an item for a finding
 
 
 def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
@@ -25,29 +27,48 @@ def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
 
 
 def describe_unbounded(ranking: Mapping[str, Any]) -> str | None:
-    """Items that only won or only lost: what their scores say, and what not."""
+    """Items that only won or only lost: on how many votes, and how they are placed.
+
+    Examples
+    --------
+    >>> ranking = {"item": ["a", "b"], "votes": [9, 1], "win_rate": [0.5, 1.0]}
+    >>> describe_unbounded({**ranking, "bounded": [True, False]})[:32]
+    'b (1 vote) won every vote. No vo'
+    """
     if "bounded" not in ranking or all(ranking["bounded"]):
         return None
+    columns = (shown_items(ranking), *(ranking[name] for name in ("votes", "win_rate", "bounded")))
     rows = [
-        (item, rate)
-        for item, rate, bounded in zip(
-            ranking["item"], ranking["win_rate"], ranking["bounded"], strict=True
-        )
+        (f"{shortened(item)} ({counted(n, 'vote')})", rate)
+        for item, n, rate, bounded in zip(*columns, strict=True)
         if not bounded
     ]
-    parts = []
-    for rate, what, one, many in ((1.0, "won", "it leads", "they lead"),
-                                  (0.0, "lost", "it is behind", "they are behind")):  # fmt: skip
-        if some := [item for item, share in rows if share == rate]:
-            who = agreeing(len(some), one, many)
-            parts.append(f"{listed(some, 3)} {what} every vote: how far {who} is not known.")
-    rest = [item for item, share in rows if share not in (0.0, 1.0)]
-    if rest:
-        parts.append(
-            f"The votes do not bound the {agreeing(len(rest), 'score', 'scores')} of "
-            f"{listed(rest, 3)}."
-        )
-    return " ".join(parts)
+    some = {rate: [who for who, share in rows if share == rate] for rate in (1.0, 0.0)}
+    rest = [who for who, share in rows if share not in some]
+    parts = [f"{listed(some[1.0], 3)} won every vote."] if some[1.0] else []
+    parts += [f"{listed(some[0.0], 3)} lost every vote."] if some[0.0] else []
+    parts += [f"The votes do not bound the score of {listed(rest, 3)}."] if rest else []
+    return " ".join([*parts, placed_words(len(rows))])
+
+
+def missing_end(win_rate: float | None, votes: float) -> str:
+    """What stands for the interval of a score the votes do not bound.
+
+    >>> missing_end(1.0, 1), missing_end(0.0, 55), missing_end(None, 0)
+    ('no upper end, 1 vote', 'no lower end', 'not bounded, 0 votes')
+    """
+    rate = -1.0 if win_rate is None else win_rate
+    missing = {1.0: "no upper end", 0.0: "no lower end"}.get(rate, "not bounded")
+    return f"{missing}, {counted(int(votes), 'vote')}" if votes < _FEW_VOTES else missing
+
+
+def placed_words(n: int) -> str:
+    """How items are placed whose score the votes do not bound."""
+    whom, they = agreeing(n, "it is", "they are"), agreeing(n, "It is", "They are")
+    return (
+        f"No vote says how far from the others {whom} at most. {they} placed by an estimate "
+        "drawn to the average item, the more so the fewer the votes."
+    )
 
 
 def describe_shared_lean(
@@ -84,4 +105,14 @@ def describe_attention(fitted: Fitted) -> str | None:
         return None
     return (
         f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores allow for that."
+    )
+
+
+def describe_coefficients(fitted: Fitted) -> str:
+    """How to read the coefficients of features."""
+    odds = " (0.69 doubles the odds)" if fitted.loss.name == "bradley-terry" else ""
+    return (
+        f"A coefficient is what one unit of the feature adds to an item's score{odds}, the other "
+        "features being equal; lowest to highest is what the feature's whole range among these "
+        "items adds."
     )

@@ -192,7 +192,7 @@ def _check_choices_fit(votes: Votes, loss: Loss) -> None:
         raise VoteError(
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
-            remedy='pass loss="linear" for strengths, or give strengths as weights',
+            remedy='--loss linear (loss="linear") takes strengths; or give them as weights',
         )
 
 

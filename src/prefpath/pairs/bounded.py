@@ -9,12 +9,9 @@ import numpy as np
 from prefpath.pairs.counts import PairCounts
 from prefpath.pairs.fit import CommonFit, Derivatives, fit_counts
 from prefpath.pairs.ford import bounded_items
+from prefpath.pairs.placing import Placing
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray
 from prefpath.votes.graph import components_of_pairs
-
-# A normal prior with standard deviation 10 for scores the votes do not bound: far wider than
-# any real score, yet finite.
-_PRIOR_PRECISION = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +21,8 @@ class BoundedFit:
     Attributes
     ----------
     scores : array (n_items,)
-        Best ones of the bounded items, which sum to zero in each component; a weak prior's of
-        the others, beside them.
+        Best ones of the bounded items, which sum to zero in each component; of the others,
+        beside them, an estimate drawn to the average item (`Placing`).
     component : array of int (n_items,)
     bounded : array of bool (n_items,)
     inner : CommonFit
@@ -39,7 +36,7 @@ class BoundedFit:
 
 
 def fit_bounded(counts: PairCounts, derivatives: Derivatives, *, binary: bool) -> BoundedFit:
-    """Fit the items the counts bound, and place the others by a weak prior.
+    """Fit the items the counts bound, and place the others beside them.
 
     Parameters
     ----------
@@ -55,10 +52,7 @@ def fit_bounded(counts: PairCounts, derivatives: Derivatives, *, binary: bool) -
         inner = fit_counts(counts, derivatives, component=component)
         return BoundedFit(inner.scores, component, bounded, inner)
     inner = fit_counts(counts.among(bounded), derivatives)
-    start: FloatArray = np.zeros(counts.n_items)
-    start[bounded] = inner.scores
-    scores = fit_counts(
-        counts, derivatives, ridge=_PRIOR_PRECISION, start=start, component=component
-    ).scores
+    scores: FloatArray = np.zeros(counts.n_items)
     scores[bounded] = inner.scores
+    scores = Placing(counts, component, bounded, derivatives).of(scores)
     return BoundedFit(scores, component, bounded, inner)

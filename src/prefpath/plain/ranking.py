@@ -33,12 +33,12 @@ class PlainRanking:
     items : array
         Labels; all other arrays are in their order.
     scores : array
-        They sum to zero in each component.
+        Those of bounded items sum to zero in each component.
     component : array of int
         Scores are comparable only within one; 0 is the largest.
     bounded : array of bool
         False where the votes do not bound the score: the item never lost, or never won, against
-        those whose scores they do bound. Its score is then a prior's.
+        those whose scores they do bound. Its score is then drawn to the average item's.
     votes, wins : array
         What the votes on each item weigh, and those it won (a tie is half a win).
     bounds : Bounds or None

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from prefpath.errors import SettingError, VoteError
 from prefpath.inference.loose import loose_items, voices_of
 from prefpath.inference.ranks import rank_intervals
+from prefpath.inference.words import placed_words
 from prefpath.leaderboard import ties_meaning
 from prefpath.model.losses import Loss, as_loss
 from prefpath.pairs import BoundedFit, fit_bounded, pool_votes
@@ -151,7 +152,7 @@ def _check_fits(comparisons: CodedComparisons, loss: Loss) -> None:
         raise VoteError(
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
-            remedy='pass method="linear" for strengths, or give strengths as weights',
+            remedy='--method linear (method="linear") takes strengths; or give them as weights',
         )
 
 
@@ -169,7 +170,7 @@ def _notes(comparisons: CodedComparisons, fitted: BoundedFit) -> tuple[str, ...]
         who = named(comparisons.items[loose].tolist())
         notes.append(
             f"The votes do not bound the score of {counted(loose, 'item')} ({who}): against the "
-            "others all votes go one way, or there are none."
+            f"others all votes go one way, or there are none. {placed_words(int(loose.sum()))}"
         )
     return tuple(notes)
 

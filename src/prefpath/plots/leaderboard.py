@@ -20,13 +20,15 @@ def leaderboard(ranking: Any, ax: Axes | None = None, *, top: int = 25) -> Axes:
     ----------
     ranking : frame or mapping of columns
         As `model.ranking()` or `model.ranking_columns()` gives it; columns score_low and
-        score_high are drawn where they are there. An arrow stands for a side the votes do not
+        score_high are drawn where they are there, and a column "name" is what items are called.
+        An arrow stands for a side the votes do not
         bound.
     ax : matplotlib axes, optional
     top : int
         Rows to draw.
     """
-    names = [shown(label) for label in np.asarray(ranking["item"])[:top]]
+    called = "name" if "name" in _columns(ranking) else "item"
+    names = [shown(label) for label in np.asarray(ranking[called])[:top]]
     score = _numbers(ranking, "score", top)
     ax = axes_or_new(ax, (6.4, 0.8 + 0.27 * len(names)))
     place = np.arange(len(names))

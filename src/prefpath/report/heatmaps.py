@@ -73,8 +73,9 @@ def _share_cell(share: float, battles: float) -> str:
     sure = min(1.0, battles / _VOTES_FOR_FULL_COLOUR)
     heat, side = sure * abs(2.0 * share - 1.0), "up" if share > 0.5 else "down"
     few = " few" if battles < _FEW_VOTES else ""
+    noun = "vote" if battles == 1 else "votes"
     return (
-        f'<td class="{side}{few}" style="--heat:{heat:.2f}" title="of {count(battles)} votes">'
+        f'<td class="{side}{few}" style="--heat:{heat:.2f}" title="of {count(battles)} {noun}">'
         f"{text(round(100 * share))}</td>"
     )
 

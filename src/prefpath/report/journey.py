@@ -106,7 +106,7 @@ def gather_journey(
     return Journey(
         times=times,
         chosen=int(np.searchsorted(times, fitted.t)),
-        scores=np.array([path.scores(float(t))[item_codes] for t in times]),
+        scores=np.array([_scores(fitted, float(t))[item_codes] for t in times]),
         deviation=Lines.of(deviation, annotator_codes, n_lines),
         position_bias=Lines.of(bias, annotator_codes, n_lines),
         attention=Lines.of(attention, annotator_codes, n_lines),
@@ -116,6 +116,12 @@ def gather_journey(
         criterion=fitted.criterion or "mismatch",
         wrong=None if held_out is None else held_out.wrong,
     )
+
+
+def _scores(fitted: Fitted, t: float) -> Floats:
+    """Scores at a time, placed as on the leaderboard."""
+    scores = fitted.path.scores(t)
+    return scores if fitted.bounded.all() else fitted.placing.of(scores)
 
 
 def _social_time(path: Path) -> float:

@@ -23,6 +23,7 @@ from prefpath.diagnose.verdicts import (
     TOO_FEW,
     UNEXPLAINED,
 )
+from prefpath.inference.words import missing_end
 from prefpath.report.data import Columns, ReportData
 from prefpath.report.escape import one_line, text
 from prefpath.report.evidence import interval
@@ -134,27 +135,28 @@ def _leaderboard_row(
     low, high = (_at(ranking, name, k) for name in ("score_low", "score_high"))
     row = [
         Cell(f'<span class="rank">{ranking["rank"][k]}</span>{_rank_interval(ranking, k)}', k),
-        Cell(_item_cell(data, k, low, high), data.name(ranking["item"][k])),
+        Cell(_item_cell(data, k), data.name(ranking["item"][k])),
         Cell(track(score, low, high, span), css="plot"),
         Cell(fixed(score), float(score), "score"),
     ]
     if "score_low" in ranking:
-        row.append(Cell(_interval(low, high, ranking["win_rate"][k]), css="interval"))
+        row.append(Cell(_interval(ranking, k), css="interval"))
     for _, name, write in optional:
         value = ranking[name][k]
         row.append(Cell(shown_or_unknown(write(value)), value if known(value) else ""))
     return row
 
 
-def _item_cell(data: ReportData, k: int, low: Any, high: Any) -> str:
+def _item_cell(data: ReportData, k: int) -> str:
     """The item's name on one line; on a phone, what its hidden columns say is under it."""
     ranking = data.ranking
     shown = data.name(ranking["item"][k])
-    within = f" ({_interval(low, high, ranking['win_rate'][k])})" if "score_low" in ranking else ""
+    within = f" ({_interval(ranking, k)})" if "score_low" in ranking else ""
     won = percent(ranking["win_rate"][k]) if known(ranking["win_rate"][k]) else "–"
+    n = ranking["votes"][k]
     small = (
         f'<span class="interval"><span>{fixed(ranking["score"][k])}{within}</span></span> · '
-        f"{count(ranking['votes'][k])} votes · won {won}"
+        f"{count(n)} {'vote' if n == 1 else 'votes'} · won {won}"
     )
     return (
         f'<button type="button" class="open item" aria-expanded="false" title="{text(shown)}">'
@@ -169,9 +171,10 @@ def _rank_interval(ranking: Columns, k: int) -> str:
     return f' <span class="ranks" title="rank interval">{int(low)}–{int(high)}</span>'
 
 
-def _interval(low: Any, high: Any, win_rate: Any) -> str:
+def _interval(ranking: Columns, k: int) -> str:
+    low, high = ranking["score_low"][k], ranking["score_high"][k]
     if not (known(low) and known(high)):
-        missing = {1.0: "no upper end", 0.0: "no lower end"}.get(win_rate, "unbounded")
+        missing = missing_end(ranking["win_rate"][k], ranking["votes"][k])
         return f'<span title="the votes do not bound this score">{missing}</span>'
     return f"{fixed(low)} to {fixed(high)}"
 

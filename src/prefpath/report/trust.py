@@ -14,13 +14,18 @@ from prefpath.report.format import count, number, percent, plural
 from prefpath.text import one
 from prefpath.trust import TrustCheck
 
-_SIGNS = {"passed": ("✓", "Passed"), "warn": ("!", "Look at this"), "fail": ("✗", "Failed")}
+_SIGNS = {
+    "passed": ("✓", "Passed"),
+    "warn": ("!", "Look at this"),
+    "fail": ("✗", "Failed"),
+    "unchecked": ("?", "Cannot be checked"),
+}
 _LIBRARIES = ("prefpath", "numpy", "scipy", "numba", "scikit-learn", "bokeh")
 
 
 def trust_section(data: ReportData) -> str:
-    """Every check: what was found and what to do; those that passed too."""
-    order = {"fail": 0, "warn": 1, "passed": 2}
+    """Every check: what was found and what to do; those that passed or cannot be made too."""
+    order = {"fail": 0, "warn": 1, "unchecked": 2, "passed": 3}
     checks = sorted(data.trust.checks, key=lambda check: order[check.status])
     rows = "".join(_check(check) for check in checks)
     return f"""

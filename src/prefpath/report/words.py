@@ -154,7 +154,8 @@ def _can_it_be_trusted(data: ReportData) -> Answer:
         return Answer("Can it be trusted?", "Yes", (f"All {len(checks)} checks passed.",), "good")
     status = data.trust.status
     short = "Not as it stands" if status == "fail" else "With care"
-    worst = sorted(open_checks, key=lambda check: check.status != "fail")
+    order = ("fail", "warn", "unchecked")
+    worst = sorted(open_checks, key=lambda check: order.index(check.status))
     sentences = [text(_sentence(f"{check.name}: {check.finding}")) for check in worst[:2]]
     sentences.append(
         f"{len(checks) - len(open_checks)} of {len(checks)} checks passed; "

@@ -75,7 +75,7 @@ def write_report(
         how = IntervalSettings(interval, level, about=about)
         findings = find(findings, how, q=q, weak=weak)
     tell(REPORT, 0.0)
-    data = gather(findings, limits, _heading(findings, title), names or {})
+    data = gather(findings, limits, _heading(findings, title), names or findings.names)
     tell(REPORT, 0.1)
     page = render(data)
     tell(REPORT, 1.0)

@@ -13,6 +13,7 @@ from prefpath.errors import VoteError
 from prefpath.simulate.draw import Model, Seed, Truth, check_sizes, draw_votes
 from prefpath.simulate.labels import LabelKind, make_labels
 from prefpath.simulate.simulation import Simulation
+from prefpath.text import counted
 from prefpath.votes.encode import FloatArray, IntArray
 
 _NOISY = 1.0 / 3.0  # how sharply the noisy see what others see
@@ -119,7 +120,7 @@ def _share_out(
     """How often each annotator votes: once, and then by their activity."""
     if n_votes < n_annotators:
         raise VoteError(
-            f"{n_votes:,} votes cannot be shared by {n_annotators:,} annotators",
+            f"{counted(n_votes, 'vote')} cannot be shared by {n_annotators:,} annotators",
             expected="at least one vote for each annotator",
         )
     if activity == "even":
@@ -140,7 +141,7 @@ def _choose_planted(
     if sum(sizes) > n_annotators:
         listed = [f"{size} {name}" for name, size in zip(amounts, sizes, strict=True) if size]
         raise VoteError(
-            f"{' and '.join(listed)} are more than {n_annotators} annotators",
+            f"{' and '.join(listed)} are more than {counted(n_annotators, 'annotator')}",
             expected="together at most the number of annotators (nobody is both)",
         )
     order, ends = rng.permutation(n_annotators), np.cumsum(sizes)

@@ -61,8 +61,8 @@ def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
             check_dominance(votes),
             check_ties(votes),
             check_orders_of_pairs(orders),
-            check_one_order(votes),
-            check_one_side(votes),
+            check_one_order(votes, met),
+            check_one_side(votes, met),
             check_circles(votes),
         ),
     )

@@ -23,6 +23,7 @@ FEW_VOTES_PER_ANNOTATOR = 5
 MANY_TIES = 0.5
 DOMINANT_SHARE = 0.5
 FEW_PAIRS_IN_BOTH_ORDERS = 0.5
+PAIRS_TO_LOOK_SORTED = 8  # random sides have eight pairs in order once in 128 times
 CHANCE = 0.05
 """Probability that a crowd of fair coins has anybody named for choosing one side."""
 
@@ -46,6 +47,8 @@ def check_votes_per_annotator(votes: Votes) -> TrustCheck:
         f"between {n_votes.min():,} and {n_votes.max():,}, {np.median(n_votes):,.0f} in the middle"
         if n_votes.min() < n_votes.max()
         else f"{n_votes.min():,} each"
+        if len(n_votes) > 1
+        else text.counted(n_votes[0], "vote")
     )
     name = f"votes per {votes.voter}"
     if few.mean() <= 0.5:
@@ -125,7 +128,8 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
             "position bias cannot be estimated from these votes",
         )
     finding = f"{orders.n_both:,} of {text.counted(orders.n_ordered, 'pair')} "
-    finding += f"{text.agreeing(orders.n_both, 'was', 'were')} shown in both orders"
+    one = 1 in (orders.n_both, orders.n_ordered)
+    finding += f"{'was' if one else 'were'} shown in both orders"
     if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
         return TrustCheck(name, "passed", finding)
     return TrustCheck(
@@ -137,11 +141,28 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
     )
 
 
-def check_one_order(votes: Votes) -> TrustCheck:
+def look_sorted(met: Meetings) -> str:
+    """That sides may not be those shown; empty where pairs were shown in any order.
+
+    Somebody who stands out all the same clicked on a side, and the sides were real.
+    """
+    left, right = met.left[met.known], met.right[met.known]
+    n_pairs = len(distinct_keys(left.astype(np.int64) * met.n_items + right, met.n_items**2))
+    if n_pairs < PAIRS_TO_LOOK_SORTED or not ((left < right).all() or (left > right).all()):
+        return ""
+    return (
+        "in every pair the left item comes first in the order of names (or last in every pair), "
+        "so that sides look sorted, not as they were shown"
+    )
+
+
+def check_one_order(votes: Votes, met: Meetings) -> TrustCheck:
     """Busy annotators for whom every item was always on the same side."""
-    if not votes.position_known.any():
-        return TrustCheck("sides seen", "passed", _NO_SIDES)
+    if not met.known.any():
+        return _unchecked("sides seen", _NO_SIDES)
     alike = busy_in_one_order(votes)
+    if not alike.any() and (reason := look_sorted(met)):
+        return _unchecked("sides seen", reason)
     if not alike.any():
         finding = f"nobody with {VOTES_TO_LEAN} votes or more saw every item on one side only"
         return TrustCheck("sides seen", "passed", finding)
@@ -155,15 +176,17 @@ def check_one_order(votes: Votes) -> TrustCheck:
     )
 
 
-def check_one_side(votes: Votes) -> TrustCheck:
+def check_one_side(votes: Votes, met: Meetings) -> TrustCheck:
     """Annotators who chose one side more often than a fair coin would."""
-    if not votes.position_known.any():
-        return TrustCheck("sides chosen", "passed", _NO_SIDES)
+    if reason := _NO_SIDES if not met.known.any() else _never_moved(met):
+        return _unchecked("sides chosen", reason)
     lefts, rights = sides_chosen(votes)
     decided = lefts + rights
     chance = 2.0 * binom.cdf(np.minimum(lefts, decided - lefts), decided, 0.5)
     # Shared out over the annotators: the probability that anybody is named by chance.
     telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
+    if not telling.any() and (reason := look_sorted(met)):
+        return _unchecked("sides chosen", reason)
     if not telling.any():
         return _all_together(int(lefts.sum()), int(decided.sum()))
     shares = [
@@ -186,7 +209,7 @@ def check_one_side(votes: Votes) -> TrustCheck:
 def _all_together(n_left: int, n: int) -> TrustCheck:
     """Whether all of them chose one side more often, though nobody alone tells."""
     if not n:
-        return TrustCheck("sides chosen", "passed", "no vote prefers a side: all are ties")
+        return _unchecked("sides chosen", "no vote prefers a side: all are ties")
     if 2.0 * binom.cdf(min(n_left, n - n_left), n, 0.5) >= CHANCE:
         return TrustCheck("sides chosen", "passed",
                           "nobody chose one side more often than a fair coin would")  # fmt: skip
@@ -200,7 +223,24 @@ def _all_together(n_left: int, n: int) -> TrustCheck:
     )
 
 
-_NO_SIDES = "no vote says which item was on the left, so nobody's side can be seen"
+_NO_SIDES = "no vote says which item was on the left"
+
+
+def _never_moved(met: Meetings) -> str:
+    """That nothing tells a side from the items on it; empty where something does."""
+    if len(np.intersect1d(met.left[met.known], met.right[met.known])):
+        return ""
+    return (
+        "every item was always on the same side: a lean to that side and a preference for the "
+        "items there are the same votes"
+    )
+
+
+def _unchecked(name: str, reason: str) -> TrustCheck:
+    advice = "show pairs in random order and keep which item was on the left"
+    if "sorted" in reason:
+        advice += "; if these are not the sides shown, pass --position-unknown"
+    return TrustCheck(name, "unchecked", f"cannot be checked: {reason}", advice)
 
 
 def _side_of(n_left: int, n: int) -> str:

@@ -21,6 +21,9 @@ _RIDGE = 1e-3  # keeps scores finite where an item never lost; far below the wei
 def check_circles(votes: Votes) -> TrustCheck:
     """Whether circles hold more of the crowd's preference than one ranking would leave there."""
     parts = hodge_decompose(votes)
+    if len(parts.weight) - len(parts.items) + parts.n_components == 0:
+        finding = "cannot be checked: no items were compared in a circle"
+        return TrustCheck("circles", "unchecked", finding)
     energy = parts.energy
     expected = expected_circles(parts, scatter=_mean_square_choice(votes))
     finding = (

@@ -89,8 +89,8 @@ def check_finite_scores(votes: Votes) -> TrustCheck:
         "warn",
         f"the items fall into {n_strong:,} tiers{_in_groups(n_groups)}; between tiers "
         f"{'of a group ' if n_groups > 1 else ''}all votes go one way",
-        "unregularised Bradley-Terry scores would be infinite here; trust the order of the "
-        "tiers, not the distance between them",
+        "no vote bounds the distance between tiers, and a tier that rests on few votes may be out "
+        "of order: read the rank intervals, or compare these items more",
     )
 
 

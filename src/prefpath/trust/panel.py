@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Status = Literal["passed", "warn", "fail"]
+Status = Literal["passed", "warn", "fail", "unchecked"]
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class TrustCheck:
     ----------
     name : str
         What is asked.
-    status : {"passed", "warn", "fail"}
+    status : {"passed", "warn", "fail", "unchecked"}
+        The last where these votes cannot tell; the finding says why.
     finding : str
         What was found, in plain words.
     advice : str
@@ -44,7 +45,7 @@ class TrustPanel:
 
     @property
     def status(self) -> Status:
-        """The worst of the checks."""
+        """The worst of the checks that could be made."""
         found = {check.status for check in self.checks}
         return "fail" if "fail" in found else "warn" if "warn" in found else "passed"
 

@@ -1,0 +1,66 @@
+"""What features are worth: the coefficients behind the leaderboard's scores, with intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from prefpath.fitted import Fitted
+from prefpath.inference.board import IntervalSettings
+from prefpath.inference.columns import or_none
+from prefpath.inference.intervals import CommonScores
+from prefpath.model.design import Floats
+from prefpath.model.standardised import StandardisedFeatures
+
+
+def coefficient_bounds(fitted: Fitted, intervals: IntervalSettings) -> dict[str, Any]:
+    """Features as given, what a unit of each adds to a score, and what its whole range does.
+
+    The coefficients are those whose scores the leaderboard shows; low and high are None where
+    the features are collinear, or nothing bounds them.
+    """
+    columns = fitted.coefficient_columns()
+    common = intervals.of(fitted)
+    n = len(columns["feature"])
+    low = high = np.full(n, np.nan)
+    if common is not None and common.bounded.all() and _tells_apart(fitted.features):
+        columns["coefficient"], error = _with_errors(fitted, common)
+        reach = float(student.isf((1.0 - intervals.level) / 2.0, common.degrees_of_freedom))
+        low, high = (columns["coefficient"] + side * reach * error for side in (-1.0, 1.0))
+        low, high = (np.where(error > 0.0, end, np.nan) for end in (low, high))
+    return {
+        **columns,
+        "low": or_none(low),
+        "high": or_none(high),
+        "over_range": columns["coefficient"] * _ranges(fitted),
+    }
+
+
+def _tells_apart(features: Floats | None) -> bool:
+    """Whether the compared items tell all features from each other."""
+    assert features is not None
+    centred = features - features.mean(axis=0)
+    return int(np.linalg.matrix_rank(centred)) == features.shape[1]
+
+
+def _with_errors(fitted: Fitted, common: CommonScores) -> tuple[Floats, Floats]:
+    """Coefficients of the scores and their standard errors: scores are linear in them."""
+    inverse = np.linalg.pinv(np.asarray(fitted.features))
+    variance = np.maximum(
+        *(np.diag(inverse @ each @ inverse.T) for each in (common.covariance, common.unclustered))
+    )
+    found = inverse @ common.score, np.sqrt(np.maximum(variance, 0.0))
+    known = fitted.item_features
+    if not isinstance(known, StandardisedFeatures):
+        return found
+    return known.as_given(found[0]), known.as_given(found[1])
+
+
+def _ranges(fitted: Fitted) -> Floats:
+    """Of each feature, largest value less smallest among the compared items."""
+    given = fitted.given_features
+    assert given is not None
+    width: Floats = np.ptp(given.of(fitted.votes.items), axis=0)
+    return width
