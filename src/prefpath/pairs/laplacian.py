@@ -67,6 +67,9 @@ class PairGraph:
             return right
         if self.n_items <= _FACTOR_UP_TO:
             return self._centred(self._solve_by_factor(weight, right))
+        # What rounding left of a constant has no solution: of a right side that is nearly zero it
+        # is a large part, and no number of iterations would arrive.
+        right = self._centred(right)
         found, failed = self._conjugate_gradients(weight, right, rtol, _MOST_ITERATIONS)
         if failed and len(self.first) <= _MANY_NEIGHBOURS * self.n_items:
             found = self._factorise(self.matrix(weight), right)
