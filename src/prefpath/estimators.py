@@ -59,7 +59,8 @@ class PreferenceModel(Predictions, AnnotatorTables, Fitting):
         others by their standard deviation), so that units change no answer; `coefficients`
         gives them back on the scale of the features as given.
     cv : int
-        Number of folds; 0 takes no cross-validation and stops at the end of the path.
+        Number of folds; 0 takes no cross-validation and stops at the end of the path. Where some
+        of the folds hold 500,000 rows out, the others are not followed (two always are).
     cv_over : {"votes", "items", "annotators"}
         What is held out: known items, new items (needs features) or new annotators.
     criterion : {"auto", "mismatch", "log-loss"}

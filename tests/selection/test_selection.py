@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefpath import SettingError, VoteError, Votes, fit_path, simulate_crowd
+from prefpath import PreferenceModel, SettingError, VoteError, Votes, fit_path, simulate_crowd
 from prefpath.model.losses import as_loss
 from prefpath.model.problem import Problem
 from prefpath.predict import Comparisons, path_margins
@@ -72,6 +72,22 @@ class TestFolds:
             assert fold.test.any()
         if len(folds) == n_folds:
             np.testing.assert_allclose(sum(fold.test for fold in folds), votes.weight)
+
+    def test_the_first_of_the_folds_are_those_of_all(self):
+        votes = simulate_crowd(300, 6, 4, seed=0).votes
+        some, every = make_folds(votes, 5, most=2), make_folds(votes, 5)
+        assert len(some) == 2
+        for one, same in zip(some, every, strict=False):
+            np.testing.assert_array_equal(one.test, same.test)
+
+    def test_of_very_many_votes_some_of_the_folds_say_where_to_stop(self, monkeypatch):
+        monkeypatch.setattr("prefpath.selection.folds._ENOUGH_HELD_OUT", 700)
+        votes = simulate_crowd(4_000, 20, 20, seed=0).votes
+        model = PreferenceModel(n_threads=1).fit(votes)
+        assert model.cv_.errors.shape[0] == 2
+        assert model.cv_.standard_error.all()
+        by_annotator = PreferenceModel(cv_over="annotators", n_threads=1).fit(votes)
+        assert by_annotator.cv_.errors.shape[0] == 5
 
     def test_a_row_of_identical_votes_is_split(self):
         votes = Votes.from_arrays(["u"] * 10, ["a"] * 10, ["b"] * 10, [1] * 10)

@@ -20,7 +20,7 @@ from prefpath.selection.cross_validation import (
     cross_validate,
     follow_until_settled,
 )
-from prefpath.selection.folds import Fold, Over, make_folds
+from prefpath.selection.folds import Fold, Over, enough_folds, make_folds
 from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
@@ -62,6 +62,10 @@ class StopSettings:
     criterion: Criterion = "auto"
     rule: Rule = "best"
     seed: int | None = 0
+
+    def n_followed(self, n_rows: int) -> int:
+        """How many of the folds are followed: of very many votes a few say the same."""
+        return enough_folds(n_rows, self.n_folds) if self.over == "votes" else self.n_folds
 
     def time_on(self, path: Path, found: CrossValidation | None) -> float:
         """The time these settings choose."""
@@ -148,6 +152,7 @@ def follow_elsewhere(
             expected='cv_over="votes"',
             remedy="fit with collect=True, if this machine can hold the votes",
         )
+    n_followed = stop.n_followed(int(cluster.sharded.n_rows.sum()))
     with keeping(checkpoint) as keeper:
         seed = (keeper.seed if keeper is not None else 0) if stop.seed is None else stop.seed
         if keeper is not None:
@@ -157,7 +162,7 @@ def follow_elsewhere(
         return follow_folds(
             cluster,
             model,
-            [FoldOf(stop.n_folds, seed, k) for k in range(stop.n_folds)],
+            [FoldOf(stop.n_folds, seed, k) for k in range(n_followed)],
             make_grid(None, settings.n_times, settings.t_ratio),
             criterion=stop.criterion,
             progress=progress,
@@ -205,4 +210,5 @@ def _folds(problem: Problem, stop: StopSettings) -> list[Fold]:
             expected="features of the items, from which a new item's score follows",
             remedy='pass features=..., or cv_over="votes"',
         )
-    return make_folds(problem.votes, stop.n_folds, over=stop.over, random_state=stop.seed)
+    votes, most = problem.votes, stop.n_followed(problem.votes.n_rows)
+    return make_folds(votes, stop.n_folds, over=stop.over, random_state=stop.seed, most=most)

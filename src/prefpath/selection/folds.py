@@ -6,8 +6,10 @@ of rows, sides swapped throughout or a weight of 2 as two rows give the same fol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -21,6 +23,10 @@ from prefpath.votes import Votes
 
 Over = Literal["votes", "items", "annotators"]
 
+# So many held-out rows say where to stop to four digits: more folds would cost, and say the same.
+_ENOUGH_HELD_OUT = 500_000
+_LEAST_FOLDS = 2  # for a standard error
+
 # A weight this near to a whole number is that number.
 _ROUNDING = 1e-6
 
@@ -33,10 +39,25 @@ class Fold:
     test: Floats
 
 
+def enough_folds(n_rows: int, n_folds: int) -> int:
+    """How many of the folds over votes tell where to stop: two at least, of small data all.
+
+    >>> [enough_folds(n_rows, 5) for n_rows in (10_000, 1_000_000, 10_000_000)]
+    [5, 3, 2]
+    """
+    needed = math.ceil(n_folds * _ENOUGH_HELD_OUT / max(n_rows, 1))
+    return min(n_folds, max(_LEAST_FOLDS, needed))
+
+
 def make_folds(
-    votes: Votes, n_folds: int = 5, *, over: Over = "votes", random_state: int | None = 0
+    votes: Votes,
+    n_folds: int = 5,
+    *,
+    over: Over = "votes",
+    random_state: int | None = 0,
+    most: int | None = None,
 ) -> list[Fold]:
-    """Split votes into folds at random.
+    """Split votes into folds at random; `most` returns only so many of them.
 
     Over votes, each vote is held out once; where all weights are whole numbers, a row of weight 3
     is three votes, which may be held out apart. Other weights say how much a vote counts: it is
@@ -56,6 +77,7 @@ def make_folds(
         held_out = _hold_out_votes(votes, pieces, refined.vote_keys(seed), n_folds)
     else:
         held_out = _hold_out_units(votes, refined.keys(over, seed), n_folds, over)
+    held_out = islice(held_out, most)
     folds = [Fold(train=votes.weight - test, test=test) for test in held_out]
     folds = [fold for fold in folds if fold.test.any() and fold.train.any()]
     if not folds:
