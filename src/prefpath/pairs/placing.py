@@ -47,7 +47,7 @@ class Placing:
     >>> one = np.zeros(3, dtype=np.int32)
     >>> placing = Placing(counts, one, np.array([True, True, False]), logistic_derivatives)
     >>> placing.of(np.array([0.35, -0.35, 9.0])).round(2)
-    array([ 0.35, -0.35,  0.56])
+    array([ 0.35, -0.35,  0.5 ])
     """
 
     counts: PairCounts
