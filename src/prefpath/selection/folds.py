@@ -45,6 +45,7 @@ def enough_folds(n_rows: int, n_folds: int) -> int:
     >>> [enough_folds(n_rows, 5) for n_rows in (10_000, 1_000_000, 10_000_000)]
     [5, 3, 2]
     """
+    _check_whole(n_folds)
     needed = math.ceil(n_folds * _ENOUGH_HELD_OUT / max(n_rows, 1))
     return min(n_folds, max(_LEAST_FOLDS, needed))
 
@@ -102,9 +103,13 @@ def split_votes(votes: Votes, test_share: float, random_state: int | None = 0) -
     return Fold(train=votes.weight - test, test=test)
 
 
-def _check_number(n_folds: int, units: int, over: Over) -> None:
+def _check_whole(n_folds: int) -> None:
     if not as_number(n_folds).is_integer():
         raise SettingError(f"the number of folds is {n_folds!r}", expected="a whole number")
+
+
+def _check_number(n_folds: int, units: int, over: Over) -> None:
+    _check_whole(n_folds)
     if not 2 <= n_folds <= units:
         raise VoteError(
             f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",
