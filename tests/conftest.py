@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A shell has what it starts in the background ignore Ctrl-C, and children inherit that: the tests
+# that send it would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The machine is shared: a slow example is not a failed one, nor is one that is slow to make. The
 # examples are the same in every run, so that nobody's change fails by somebody else's luck; to
