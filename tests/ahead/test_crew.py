@@ -49,6 +49,14 @@ def made():
         assert all(process.returncode is not None for process in one._processes)
 
 
+def at_work(monkeypatch: pytest.MonkeyPatch, one: Crew, names, do: str) -> None:
+    """A crew of one, whose helper is at the first of these names."""
+    helpers_that(monkeypatch, do)
+    monkeypatch.setattr(crew, "is_compiled", lambda group: True)
+    one.add(names)
+    wait_until(lambda: names[0] in one._doing)
+
+
 def test_all_is_compiled_and_told(monkeypatch, made) -> None:
     helpers_that(monkeypatch, "pass")
     told: list[int] = []
@@ -59,51 +67,34 @@ def test_all_is_compiled_and_told(monkeypatch, made) -> None:
 
 
 def test_what_the_fit_comes_to_is_off_the_list(monkeypatch, made) -> None:
-    helpers_that(monkeypatch, "time.sleep(60)")
     one = made(1)
-    one.add(VERDICTS)
-    wait_until(lambda: VERDICTS[0] in one._doing)
-    monkeypatch.setattr(crew, "is_compiled", lambda group: True)
+    at_work(monkeypatch, one, VERDICTS, "time.sleep(60)")
     one.before(VERDICTS[1])
     assert VERDICTS[1] not in one._waiting and VERDICTS[2] in one._waiting
 
 
 def test_the_fit_waits_for_who_is_at_it(monkeypatch, made) -> None:
-    helpers_that(monkeypatch, "time.sleep(0.5)")
-    monkeypatch.setattr(crew, "is_compiled", lambda group: True)
     one = made(1)
-    one.add(VERDICTS[:1])
-    wait_until(lambda: VERDICTS[0] in one._doing)
+    at_work(monkeypatch, one, VERDICTS[:1], "time.sleep(0.5)")
     one.before(VERDICTS[0])
     assert not one._doing
 
 
 def test_nobody_waits_for_a_helper_that_died(monkeypatch, made) -> None:
-    helpers_that(monkeypatch, "time.sleep(0.2); sys.exit(1)")
-    monkeypatch.setattr(crew, "is_compiled", lambda group: True)
     one = made(1)
-    one.add(VERDICTS)
-    wait_until(lambda: VERDICTS[0] in one._doing)
+    at_work(monkeypatch, one, VERDICTS, "time.sleep(0.2); sys.exit(1)")
     one.before(VERDICTS[0])
     one.before(VERDICTS[1])
     assert one.finish(lambda left: None) == len(VERDICTS) - 1  # the fit has taken one
 
 
 def test_ctrl_c_does_not_wait_for_a_helper(monkeypatch, made) -> None:
-    helpers_that(monkeypatch, "time.sleep(60)")
-    monkeypatch.setattr(crew, "is_compiled", lambda group: True)
     one = made(1)
-    one.add(VERDICTS[:1])
-    wait_until(lambda: VERDICTS[0] in one._doing)
-    # A shell has processes it starts in the background ignore Ctrl-C.
-    ours = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            one.before(VERDICTS[0])
-    finally:
-        signal.signal(signal.SIGINT, ours)
+    at_work(monkeypatch, one, VERDICTS[:1], "time.sleep(60)")
+    Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        one.before(VERDICTS[0])
     assert time.monotonic() - began < 5.0
 
 

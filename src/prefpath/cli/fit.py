@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +17,11 @@ from prefpath.cli.cluster import ClusterFolder, Collect, Scheduler
 from prefpath.cli.failures import say_warning
 from prefpath.cli.followers import rank_followers
 from prefpath.cli.keeping import Remembering, checkpoint_for
+from prefpath.cli.names import read_names
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import Report, progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
-from prefpath.errors import FindingWarning, SettingError, VoteWarning
+from prefpath.errors import FindingWarning, VoteWarning
 from prefpath.population import population_of
 from prefpath.stages import watched
 from prefpath.text import counted
@@ -265,27 +265,6 @@ def _write_files(
         write_report(shown, report, title=title)
         wrote.append(str(report))
     return wrote
-
-
-def read_names(file: Path | None) -> dict[str, str]:
-    """What to show for items: a table with columns item and name, or its first two columns."""
-    if file is None:
-        return {}
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as lines:
-            rows = [row for row in csv.reader(lines) if row]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(
-            f"{file} cannot be read: {error}", expected="a CSV file with columns item and name"
-        ) from error
-    if not rows or min(len(row) for row in rows) < 2:
-        raise SettingError(
-            f"{file} has a row with fewer than two columns", expected="columns item and name"
-        )
-    head = [cell.strip().lower() for cell in rows[0]]
-    named = "item" in head and "name" in head
-    item, name = (head.index("item"), head.index("name")) if named else (0, 1)
-    return {row[item]: row[name] for row in (rows[1:] if named else rows)}
 
 
 def _say_once() -> Callable[..., None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prefpath.cli.app import app, console, error_console, print_json, table
-from prefpath.cli.fit import read_names
+from prefpath.cli.names import read_names
 from prefpath.cli.show_people import between, more
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
 from prefpath.text import abridged

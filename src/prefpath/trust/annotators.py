@@ -162,7 +162,7 @@ def check_one_order(votes: Votes, met: Meetings) -> TrustCheck:
         return _unchecked("sides seen", _NO_SIDES)
     alike = busy_in_one_order(votes)
     if not alike.any() and (reason := look_sorted(met)):
-        return _unchecked("sides seen", reason)
+        return _unchecked("sides seen", reason, _IF_SORTED)
     if not alike.any():
         finding = f"nobody with {VOTES_TO_LEAN} votes or more saw every item on one side only"
         return TrustCheck("sides seen", "passed", finding)
@@ -186,7 +186,7 @@ def check_one_side(votes: Votes, met: Meetings) -> TrustCheck:
     # Shared out over the annotators: the probability that anybody is named by chance.
     telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
     if not telling.any() and (reason := look_sorted(met)):
-        return _unchecked("sides chosen", reason)
+        return _unchecked("sides chosen", reason, _IF_SORTED)
     if not telling.any():
         return _all_together(int(lefts.sum()), int(decided.sum()))
     shares = [
@@ -224,6 +224,7 @@ def _all_together(n_left: int, n: int) -> TrustCheck:
 
 
 _NO_SIDES = "no vote says which item was on the left"
+_IF_SORTED = "; if these are not the sides shown, pass --position-unknown"
 
 
 def _never_moved(met: Meetings) -> str:
@@ -236,10 +237,8 @@ def _never_moved(met: Meetings) -> str:
     )
 
 
-def _unchecked(name: str, reason: str) -> TrustCheck:
-    advice = "show pairs in random order and keep which item was on the left"
-    if "sorted" in reason:
-        advice += "; if these are not the sides shown, pass --position-unknown"
+def _unchecked(name: str, reason: str, also: str = "") -> TrustCheck:
+    advice = f"show pairs in random order and keep which item was on the left{also}"
     return TrustCheck(name, "unchecked", f"cannot be checked: {reason}", advice)
 
 
