@@ -245,9 +245,6 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a column for every annotator": (
         table("system_a,system_b,Anna,Ben,Carla", LEFT, RIGHT, *[coded("A", "B")] * 3),
         "pandas.melt", {}),
-    "counts of wins": (
-        table("model_a,model_b,a_wins,b_wins,ties", LEFT, RIGHT, *[list("5312")] * 3),
-        "a_wins and b_wins seem to count votes", {}),
     "a decimal comma": (
         table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("0,5", "-1,25"),
               separator=";"),

@@ -166,12 +166,15 @@ def _fate(verdict: Verdict, rules: Rules) -> str:
 
 def _check_weights_and_positions(database: Database, relation: Relation, census: Census) -> None:
     if census.n_bad_weights:
+        weight = "count" if relation.counted else "weight"
         raise VoteError(
-            f"{_have(census.n_bad_weights)} a weight that is missing, negative, not a finite "
+            f"{_have(census.n_bad_weights)} a {weight} that is missing, negative, not a finite "
             "number, or out of all proportion",
             rows=_rows(database, relation, "weight_is_bad", census.n_bad_weights),
             expected=f"{WEIGHTS_EXPECTED}, with a decimal point",
-            remedy="correct these weights or drop the rows",
+            remedy="write 0 where nobody voted, and correct the other counts"
+            if relation.counted
+            else "correct these weights or drop the rows",
         )
     if census.n_bad_positions:
         n_bad = census.n_bad_positions

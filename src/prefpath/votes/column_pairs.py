@@ -56,6 +56,11 @@ _WON = frozenset((
     "selected",
 ))  # fmt: skip
 _FILLING = frozenset(("is", "was", "the", "item"))
+# How columns that count votes are called beside the side, or "ties", that they count.
+_COUNTING = frozenset(("n", "num", "number", "nr", "count", "counts", "total", "of", "for", "by"))
+_VOTED = _WON | {"votes", "vote", "clicks", "victories"}
+_TIED = frozenset(("tie", "ties", "tied", "draw", "draws", "drawn", "equal"))
+_BAD = (frozenset(("both", "bad")), frozenset(("bothbad",)))
 # An item's own noun: where winners come with it, the column without one holds a text.
 _NOUNS = frozenset(("model", "system", "name", "method", "policy", "team", "player"))
 _SCORES = frozenset(("score", "scores", "goals", "points", "pts", "runs", "rating", "grade"))
@@ -158,6 +163,25 @@ def find_flags(columns: Iterable[str], pair: ColumnPair) -> list[tuple[str, int]
         for part, side in zip(pair.parts, (1, -1), strict=True)
         if (said := set(_asked(parts_of(name))) - _FILLING) - _WON == {part} and said & _WON
     ]
+
+
+def find_counts(columns: Sequence[str], pair: ColumnPair) -> tuple[str, str, str, str] | None:
+    """Columns that count the votes of a pair: for left, for right, ties, "both bad".
+
+    The last two may lack; None where the first two do.
+
+    >>> pair = ColumnPair("home.team", "away.team", ("home", "away"))
+    >>> find_counts(["home.wins", "away.wins", "draws"], pair)
+    ('home.wins', 'away.wins', 'draws', '')
+    """
+    said = {name: frozenset(parts_of(name)) - _COUNTING for name in columns}
+    found = [
+        next((name for name, parts in said.items() if parts - _VOTED == {side}), "")
+        for side in pair.parts
+    ]
+    ties = next((name for name, parts in said.items() if parts and parts <= _TIED), "")
+    both_bad = next((name for name, parts in said.items() if parts - _TIED in _BAD), "")
+    return (found[0], found[1], ties, both_bad) if all(found) else None
 
 
 def find_named_outcome(columns: Iterable[str]) -> ColumnPair | None:

@@ -19,7 +19,15 @@ from prefpath.votes.verdicts import (
 )
 
 Shape = Literal[
-    "pair", "item name", "one hot", "scores", "two games", "nested games", "chosen", "ratings"
+    "pair",
+    "item name",
+    "one hot",
+    "scores",
+    "counts",
+    "two games",
+    "nested games",
+    "chosen",
+    "ratings",
 ]
 
 

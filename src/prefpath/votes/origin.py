@@ -26,6 +26,7 @@ def describe_origin(
 
     Its `rows` are the sum of `votes` and of all that was dropped: `no_verdict`,
     `self_comparisons`, `unknown_labels`, `missing_labels`, `ties_dropped`, `both_bad_dropped`.
+    Where the file has counts of votes, `counted` is how many counts; rows are then votes.
     """
     counts, coded = result.counts, result.coded
     read_as = f"{dialect.title}: {'; '.join(note for note in notes if note)}"
@@ -45,6 +46,7 @@ def describe_origin(
         "ties_dropped": counts["ties_dropped"],
         "both_bad_dropped": counts["both_bad_dropped"],
         "labels_said": list(result.labels_said),
+        **({"counted": counts["counted"]} if "counted" in counts else {}),
     }
 
 
@@ -58,7 +60,7 @@ def left_out(origin: Mapping[str, Any]) -> str:
     found = rows_left_out(origin)
     if not found:
         return ""
-    return f"{_rows_of(found)} (of {origin['rows']:,})"
+    return f"{_rows_of(found, origin)} (of {_n_read(origin):,})"
 
 
 def say_what_was_left_out(origin: Mapping[str, Any], stacklevel: int = 3) -> None:
@@ -74,7 +76,8 @@ def summarise_origin(origin: Mapping[str, Any]) -> str:
     dropped = rows_left_out(origin)
     asked = {"ties_dropped": "of ties", "both_bad_dropped": 'of "both bad"'}
     dropped += [f"{origin[name]:,} {words}" for name, words in asked.items() if origin.get(name)]
-    counts = [f"{counted(origin['rows'], 'row')} read", f"{counted(origin['votes'], 'vote')} kept"]
+    read = f"{counted(_n_read(origin), _noun(origin))} read"
+    counts = [read, f"{counted(origin['votes'], 'vote')} kept"]
     counts.append(counted(origin["ties"], "tie"))
     if not dropped:
         counts.append("nothing left out")
@@ -82,14 +85,23 @@ def summarise_origin(origin: Mapping[str, Any]) -> str:
         [
             f"{origin['source']}: read as {origin['read_as']}",
             ", ".join(counts),
-            *([f"left out: {_rows_of(dropped)}"] if dropped else []),
+            *([f"left out: {_rows_of(dropped, origin)}"] if dropped else []),
             *(f"note: {sentence}" for sentence in origin.get("labels_said", ())),
         ]
     )
 
 
-def _rows_of(dropped: Sequence[str]) -> str:
+def _rows_of(dropped: Sequence[str], origin: Mapping[str, Any]) -> str:
     """ "10 rows without a verdict, 1 comparing an item with itself": the noun once."""
     number, _, words = dropped[0].partition(" ")
-    noun = "row" if number == "1" else "rows"
+    noun = _noun(origin) if number == "1" else f"{_noun(origin)}s"
     return ", ".join([f"{number} {noun} {words}", *dropped[1:]])
+
+
+def _n_read(origin: Mapping[str, Any]) -> int:
+    return int(origin.get("counted", origin["rows"]))
+
+
+def _noun(origin: Mapping[str, Any]) -> str:
+    """What was read one by one: rows, or counts of votes."""
+    return "count" if "counted" in origin else "row"

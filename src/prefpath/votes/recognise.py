@@ -10,6 +10,7 @@ from prefpath.text import agreeing, listed, quoted
 from prefpath.votes.column_pairs import (
     OUTCOME,
     ColumnPair,
+    find_counts,
     find_flags,
     find_item_pair,
     find_named_outcome,
@@ -137,6 +138,8 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
         flags = find_flags(others, pair)
         if not verdicts and len(flags) == 1:
             return _by_flag(pair, *flags[0])
+        if not verdicts and (counts := find_counts(others, pair)):
+            return _by_counts(source, pair, counts, given.roles)
     if not verdicts and given.winner_first:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
@@ -160,6 +163,24 @@ def _by_flag(pair: ColumnPair, name: str, side: int) -> Dialect:
         read_flag if side > 0 else read_flag_of_right, JUDGES,
         f"{_sides(pair)}; {name} says whether {winner} won",
     )  # fmt: skip
+
+
+_PLACES = frozenset(("left", "home", "white", "first", "links", "gauche"))
+"""Names of the first of two places; a and b, 1 and 2 only tell two items of a table apart."""
+
+
+def _by_counts(
+    source: Source, pair: ColumnPair, counts: tuple[str, str, str, str], roles: Roles
+) -> Dialect:
+    """One row for two items, with how many votes went to either: no votes one by one."""
+    won = f"{counts[0]} and {counts[1]} count the votes for either"
+    found = Dialect(
+        "counts", f"counts of votes on {pair.left} and {pair.right}", pair.left, pair.right,
+        counts, read_by_name, JUDGES, f"{won}; {_sides(pair)}", "counts",
+    )  # fmt: skip
+    if pair.parts[0] in _PLACES or annotator_column(source, found, roles):
+        return found
+    return replace(found, said=f"{won}; {_UNKNOWN_POSITION}", position_known=False)
 
 
 def _item_columns(source: Source, roles: Roles) -> ColumnPair:
@@ -214,12 +235,7 @@ def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteEr
         )
     if not found:
         remedy += f"; if {pair.left} is always the winner: --winner-first (winner_first=True)"
-        if len(counts := find_flags(columns, pair)) > 1:
-            remedy = (
-                f"{' and '.join(name for name, _ in counts)} seem to count votes: make a row of "
-                "each count (pandas.melt) with a column winner, and weigh it with --weight"
-            )
-        elif len(columns) > 2:
+        if len(columns) > 2:
             remedy += (
                 "; if every annotator has a column of their own, make a row of each vote "
                 "(pandas.melt)"

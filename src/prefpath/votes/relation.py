@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from prefpath.errors import VoteError
 from prefpath.votes.check import USABLE_WEIGHTS
+from prefpath.votes.counted import count_rows
 from prefpath.votes.database import Database, quote_text
 from prefpath.votes.dialects import Dialect
 from prefpath.votes.source import Column, ColumnKind, Source
@@ -29,7 +30,8 @@ class Relation:
     `numbered` also has `row`, the row of the file counted from 1, and `written`, the verdict as
     the user wrote it; it is slower. `naming` has, beside the verdict, the item of the row that
     it names: left, right, or these with `inexact`; it is empty where verdicts name no items.
-    `fields` are the expressions `select` is made of.
+    `fields` are the expressions `select` is made of. Where votes are `counted`, weights are how
+    many there were.
     """
 
     select: str
@@ -39,6 +41,7 @@ class Relation:
     untyped_annotator: bool
     untyped_items: bool
     weighted: bool
+    counted: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,12 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
     weight = None if wanted.weight is None else source.column(wanted.weight).number
     known, known_is_bad = _position(source, dialect, wanted.position)
     games = dialect.shape in ("two games", "nested games")
+    around = f"{', (VALUES (false), (true)) AS game(swapped_)' if games else ''}{people}"
+    if dialect.shape == "counts":
+        votes = count_rows(source, dialect)
+        verdict, written = votes.verdict, votes.verdict
+        weight = votes.weight if weight is None else f"({weight}) * ({votes.weight})"
+        around = f"{votes.around}{people}{votes.kept}"
     fields = {
         "annotator": annotator,
         "left_item": left,
@@ -79,7 +88,6 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         "known_is_bad": known_is_bad,
     }
     selected = ", ".join(f"{sql} AS {name}" for name, sql in fields.items())
-    around = f"{', (VALUES (false), (true)) AS game(swapped_)' if games else ''}{people}"
     numbered = f"(SELECT *, row_number() OVER () AS row_number_ FROM {source.scan}) AS votes"
     return Relation(
         select=f"SELECT {selected} FROM {source.scan} AS votes{around}",
@@ -90,6 +98,7 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         untyped_annotator=untyped,
         untyped_items=_items_untyped(source, dialect),
         weighted=weight is not None,
+        counted=dialect.shape == "counts",
     )
 
 
@@ -128,7 +137,7 @@ def _pair_and_verdict(
         return _nested_games(source, dialect, wanted, read)
     items = [source.column(name) for name in (dialect.left, dialect.right or dialect.left)]
     left, right = (_typed(item, items) for item in items)
-    columns = [source.column(name) for name in dialect.verdict]
+    columns = [source.column(name) for name in dialect.verdict if name]
     if dialect.shape == "two games":
         words = [read(column) for column in columns]
         verdict = f"CASE WHEN game.swapped_ THEN {_mirrored(words[1])} ELSE {words[0]} END"
@@ -138,7 +147,7 @@ def _pair_and_verdict(
         return left, right, " || '|' || ".join(flags)
     if dialect.shape == "item name":
         return left, right, _winner_by_name(columns[0], items[0], items[1], read)
-    if dialect.shape == "chosen":
+    if dialect.shape in ("chosen", "counts"):
         return left, right, "'=left'"
     if dialect.shape == "scores":
         return left, right, _higher_score(*columns)

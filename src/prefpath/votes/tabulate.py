@@ -80,7 +80,23 @@ def tabulate(database: Database, relation: Relation, census: Census) -> Tabulate
         for sentence in labels_alike(database, table, kind)
     ]
     result = _without_self_comparisons(coded, annotators, items, census)
+    if relation.counted:
+        result = _as_many_votes(result)
     return replace(result, labels_said=tuple(said))
+
+
+def _as_many_votes(result: Tabulated) -> Tabulated:
+    """Counts that are whole numbers are so many votes, not one vote of that weight."""
+    coded = result.coded
+    most = np.iinfo(coded.count.dtype).max
+    if np.any(coded.weight != np.rint(coded.weight)) or coded.weight.max() > most:
+        return result
+    count = coded.weight.astype(coded.count.dtype)
+    more = int(count.sum(dtype=np.int64)) - result.counts["votes"]
+    counts = {**result.counts, "counted": result.counts["rows"]}
+    for name in ("rows", "votes"):
+        counts[name] += more
+    return replace(result, coded=replace(coded, count=count), counts=counts)
 
 
 def _make_verdict_codes(database: Database, census: Census) -> FloatArray:
