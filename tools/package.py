@@ -137,7 +137,7 @@ def oldest(trial: Trial, folder: Path) -> None:
     print("      " + ", ".join((shown or "").split()), flush=True)
     trial.step(
         "oldest versions: a selection of tests",
-        [python, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-W", "default", *SMOKE],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "default", *SMOKE],
         cwd=ROOT,
     )
 
