@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py                   2 million votes in 8 files
     python benchmarks/cluster.py --votes 20000000 --files 20
-    python benchmarks/cluster.py --votes 50000000 --files 50 --workers 2
+    python benchmarks/cluster.py --votes 50000000 --files 50 --workers 2 --memory 3GiB --limit 5400
     python benchmarks/cluster.py --quick           200,000 votes
     python benchmarks/cluster.py --rounds          what a round costs, beside Dask tasks; no votes
 
@@ -10,7 +10,9 @@ Workers of one thread read Parquet files into shards and hold who waits; up to t
 the same path is fitted on this machine alone, too. Seconds of the clock mean something on a quiet
 machine only. Beside them: the processor seconds of the driver (with the scheduler) and of the
 busiest worker, whose sum is what the clock would show if each had a processor of its own and they
-took turns.
+took turns. What the driver does while all workers wait for it (its main thread while files are
+read, all of it along the path) is the serial share, from which Amdahl's law says what more workers
+can give at most. After `--limit` seconds the benchmark ends and says how far it came.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import os
 import resource
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -63,11 +66,13 @@ copy (
 
 
 class Stage(NamedTuple):
-    """Seconds by the clock, of the driver's processor and of the busiest worker's."""
+    """Seconds by the clock; of the processor: driver, its main thread, busiest worker, all."""
 
     clock: float
     driver: float
+    main: float
     worker: float
+    workers: float
 
     @property
     def processor(self) -> float:
@@ -84,14 +89,24 @@ class Run(NamedTuple):
     peaks: list[float]
     path: VotePath
 
+    @property
+    def serial(self) -> float:
+        """Processor seconds of the driver for which all workers wait."""
+        return self.reading.main + self.following.driver
 
-def write_files(folder: Path, n_votes: int, n_files: int) -> None:
-    """A crowd in Parquet files, drawn by DuckDB."""
+    @property
+    def shared(self) -> float:
+        """Processor seconds of all workers."""
+        return self.reading.workers + self.following.workers
+
+
+def write_files(folder: Path, n_votes: int, n_files: int, people: int | None = None) -> None:
+    """A crowd in Parquet files, drawn by DuckDB; an annotator for 100 votes unless told."""
     connection = duckdb.connect(config={"threads": 1, "memory_limit": "2GB"})
     connection.execute("select setseed(.5)")
     for k in range(n_files):
-        file, people = folder / f"part-{k:03d}.parquet", max(20, n_votes // 100)
-        connection.execute(_CROWD.format(rows=n_votes // n_files, people=people, file=file))
+        file, crowd = folder / f"part-{k:03d}.parquet", people or max(20, n_votes // 100)
+        connection.execute(_CROWD.format(rows=n_votes // n_files, people=crowd, file=file))
 
 
 def processor_seconds() -> float:
@@ -105,11 +120,15 @@ def peak_memory() -> float:
 @contextmanager
 def staged(client: Client, found: dict[str, Stage], name: str) -> Iterator[None]:
     """Note what a block takes."""
-    before, own, clock = client.run(processor_seconds), time.process_time(), time.perf_counter()
+    before = client.run(processor_seconds)
+    start = time.perf_counter(), time.process_time(), time.thread_time()
     yield
-    clock, own = time.perf_counter() - clock, time.process_time() - own
+    end = time.perf_counter(), time.process_time(), time.thread_time()
+    clock, driver, main = (b - a for a, b in zip(start, end, strict=True))
     after = client.run(processor_seconds)
-    found[name] = Stage(clock, own, max(after[worker] - before[worker] for worker in after))
+    own = [seconds - before.get(worker, 0.0) for worker, seconds in after.items()]
+    found[name] = Stage(clock, driver, main, max(own), sum(own))
+    print(f"    {name} done after {clock:.0f} s", flush=True)
 
 
 def on_workers(pattern: str, n_workers: int, folder: Path, memory: str) -> Run:
@@ -165,7 +184,7 @@ def say_rounds(n_rounds: int = 100) -> None:
             with staged(client, stages, name):
                 for _ in range(n_rounds):
                     one_round()
-            clock, driver, worker = (1_000 * seconds / n_rounds for seconds in stages[name])
+            clock, driver, _, worker, _ = (1_000 * s / n_rounds for s in stages[name])
             print(
                 f"a round as {name}: {clock:.1f} ms by the clock; processor: driver {driver:.1f} "
                 f"ms, busier worker {worker:.1f} ms"
@@ -194,6 +213,13 @@ def say(n_workers: int, run: Run) -> None:
     print(f"    {run.n_rounds} rounds of {each:.1f} ms, {share:.0%} of the path's time")
     driver, *others = (f"{peak / _GIB:.2f}" for peak in run.peaks)
     print(f"    peak memory: driver {driver} GiB, workers {', '.join(others)} GiB", flush=True)
+    serial, shared = run.serial, run.shared
+    print(
+        f"    workers wait for {serial:.1f} s of the driver's processor and share out "
+        f"{shared:.1f} s: by Amdahl's law 2 workers are at most "
+        f"{(serial + shared) / (serial + shared / 2):.2f} times as fast as 1",
+        flush=True,
+    )
 
 
 def compare(one: Run, two: Run) -> None:
@@ -208,12 +234,27 @@ def compare(one: Run, two: Run) -> None:
     print(f"1 and 2 workers: {'the same bits' if same else 'DIFFERENT BITS'}")
 
 
+@contextmanager
+def ended_after(seconds: int | None) -> Iterator[None]:
+    """End the program after so many seconds, workers and files included."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(f"not done after {seconds} s")
+
+    if seconds is not None:
+        signal.signal(signal.SIGALRM, end)
+        signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--votes", type=int, default=2_000_000)
     parser.add_argument("--files", type=int, default=8)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--memory", default="3GiB", help="of each worker")
+    parser.add_argument("--limit", type=int, help="seconds after which it is ended")
     parser.add_argument("--quick", action="store_true", help="200,000 votes")
     parser.add_argument("--rounds", action="store_true", help="only what a round costs")
     asked = parser.parse_args()
@@ -223,7 +264,7 @@ def main() -> None:
     n_votes = 200_000 if asked.quick else asked.votes
     runs: dict[int, Run] = {}
     print(f"{n_votes:,} votes in {asked.files} files; path to {_RATIO:g} times the first entry")
-    with tempfile.TemporaryDirectory() as own:
+    with ended_after(asked.limit), tempfile.TemporaryDirectory() as own:
         folder = Path(own)
         (folder / "votes").mkdir()
         write_files(folder / "votes", n_votes, asked.files)

@@ -1,13 +1,16 @@
-"""Where the real data are, and hypothesis profiles."""
+"""Where the real data are, hypothesis profiles, and a compiler that coverage does not watch."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from numba.core import event
 
 # A shell has what it starts in the background ignore Ctrl-C, and children inherit that: the tests
 # that send it would wait in vain.
@@ -21,6 +24,39 @@ _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _PATIENT, max_examples=40, derandomize=True)
 settings.register_profile("explore", _PATIENT, max_examples=400)
 settings.load_profile("default")
+
+
+class _Unwatched(event.Listener):
+    """Lets coverage not watch the compiler: that doubles its time, and no line is ours."""
+
+    def __init__(self) -> None:
+        self._depth, self._tracer = 0, None
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._tracer = sys.gettrace()
+            sys.settrace(None)
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            sys.settrace(self._tracer)
+
+
+if sys.gettrace() is not None:
+    event.register("numba:compile", _Unwatched())
+
+# Whole programs: lines they pass by have tests of their own, and to count them takes half as long
+# again.
+_UNCOUNTED = ("docs/test_guides.py", "experiments/", "examples/", "test_golden.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = f"{Path(__file__).parent.as_posix()}/"
+    for item in items:
+        if item.path.as_posix().removeprefix(here).startswith(_UNCOUNTED):
+            item.add_marker("no_cover")
 
 
 def _data_folder() -> Path:

@@ -88,3 +88,17 @@ def settings_of(draw: st.DrawFn, n_items: int) -> dict[str, Any]:
         "kappa": draw(st.sampled_from((5.0, 20.0))),
         "balance": draw(st.booleans()),
     }
+
+
+def attentive_votes(seed: int, sight: tuple[float, ...], n_items: int = 5, each: int = 60) -> Votes:
+    """Annotators who see the common scores with these attentions (1 is the crowd's)."""
+    rng = np.random.default_rng(seed)
+    theta = np.linspace(1.5, -1.5, n_items)
+    who = np.repeat(np.arange(len(sight)), each)
+    left = rng.integers(0, n_items, len(who))
+    right = (left + rng.integers(1, n_items, len(who))) % n_items
+    margin = np.array(sight)[who] * (theta[left] - theta[right])
+    choice = np.where(rng.random(len(who)) < 1 / (1 + np.exp(-margin)), 1.0, -1.0)
+    return Votes.from_arrays(
+        who, left, right, choice, items=np.arange(n_items), annotators=np.arange(len(sight))
+    )

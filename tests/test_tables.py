@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from prefpath import VoteError
-from prefpath.tables import write_table
+from prefpath.tables import FORMATS, write_table, write_table_in_parts
 
 COLUMNS = {
     "item": np.array(["=1+1", "naïve, 'q' \"q\"", "two\nlines"]),
@@ -90,3 +90,29 @@ def test_a_lone_surrogate_is_written(tmp_path: Path) -> None:
     for suffix in ("csv", "json", "jsonl"):
         path = write_table({"a": ["x\udc80"]}, tmp_path / f"t.{suffix}")
         assert "x?" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_table_that_comes_in_parts_is_the_same(tmp_path, suffix):
+    """Also where nothing is known of a column in the first rows."""
+    whole = {"name": ["a", "b", "ü", "d"], "number": [None, None, 0.5, 3.0], "n": [1, 2, 3, 4]}
+    parts = [{name: column[k:end] for name, column in whole.items()} for k, end in ((0, 2), (2, 4))]
+    expected = write_table(whole, tmp_path / f"whole.{suffix}")
+    found = write_table_in_parts(iter(parts), tmp_path / f"parts.{suffix}")
+    if suffix == "parquet":
+        query = "select *, typeof(number) from read_parquet('{}')"
+        rows = [duckdb.sql(query.format(file)).fetchall() for file in (found, expected)]
+        assert rows[0] == rows[1] and len(rows[0]) == 4
+    else:
+        assert found.read_bytes() == expected.read_bytes()
+
+
+def test_a_part_that_cannot_be_made_leaves_nothing(tmp_path):
+    def parts():
+        yield {"a": [1]}
+        raise VoteError("a worker is gone")
+
+    for suffix in FORMATS:
+        with pytest.raises(VoteError, match="a worker is gone"):
+            write_table_in_parts(parts(), tmp_path / f"t.{suffix}")
+    assert not list(tmp_path.iterdir())

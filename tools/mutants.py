@@ -2,10 +2,12 @@
 
     python tools/mutants.py                      # all targets, at most 40 errors each
     python tools/mutants.py losses --most 1000   # one target, all of its errors
+    python tools/mutants.py verdicts --results found.json   # one by one: the score is over the file
     python tools/mutants.py --list
 
 An error is one changed operator, comparison, constant, sign or negation in one place of a copy of
-the source; which places are tried is drawn with a fixed seed. It is noticed if one of the target's
+the source; which places are tried is drawn with a fixed seed, and where not all are, the score has
+an interval. It is noticed if one of the target's
 tests fails or takes far more processor time. Survivors are listed: each is a missing test, or
 changes nothing (docs/develop.md).
 
@@ -20,6 +22,8 @@ import argparse
 import ast
 import copy
 import importlib.util
+import json
+import math
 import os
 import random
 import resource
@@ -226,21 +230,56 @@ def _load_libraries(compiler: bool) -> None:
         importlib.import_module(library)
 
 
-def judged(name: str, most: int, seed: int) -> tuple[int, int]:
-    """Errors tried and noticed of one target, said in a line."""
+class Judged(NamedTuple):
+    """Of one target: errors tried, noticed, and the places there are."""
+
+    tried: int
+    noticed: int
+    places: int
+
+
+def judged(name: str, most: int, seed: int) -> Judged | None:
+    """What became of one target's errors, said in a line; None if its tests fail without any."""
     with tempfile.TemporaryDirectory() as folder:
         result, began = Path(folder) / "result", time.monotonic()
         fine, _ = in_a_process(judge, name, most, seed, result)
         if not fine:
-            return 1, 0
-        tried, noticed, there = (int(word) for word in result.read_text().split())
+            return None
+        found = Judged(*(int(word) for word in result.read_text().split()))
     minutes = (time.monotonic() - began) / 60.0
     print(
-        f"{name}: {noticed} of {tried} noticed ({noticed / tried:.0%}; "
-        f"{there} places, {minutes:.1f} min)",
+        f"{name}: {found.noticed} of {found.tried} noticed ({found.noticed / found.tried:.0%}; "
+        f"{found.places} places, {minutes:.1f} min)",
         flush=True,
     )
-    return tried, noticed
+    return found
+
+
+def score(found: list[Judged]) -> tuple[float, float]:
+    """Share of all places whose error is noticed, and half of its 95 % interval.
+
+    Every target counts by its places, of which only a sample may have been tried. A share of 0 or
+    1 in a sample is no certainty: two more errors, one of them noticed, are added for its variance.
+    """
+    all_places = sum(one.places for one in found)
+    share = sum(one.places * one.noticed / one.tried for one in found) / all_places
+    variance = 0.0
+    for one in found:
+        chance = (one.noticed + 1.0) / (one.tried + 2.0)
+        left_out = 1.0 - one.tried / one.places
+        part = one.places / all_places
+        variance += part**2 * left_out * chance * (1.0 - chance) / one.tried
+    return share, 1.96 * math.sqrt(variance)
+
+
+def _kept_in(file: Path | None, found: dict[str, Judged]) -> dict[str, Judged]:
+    """What a file has of other targets, and this; the file has both after it."""
+    if file is None:
+        return found
+    before = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    both = {**{name: Judged(*one) for name, one in before.items()}, **found}
+    file.write_text(json.dumps(both, indent=1), "utf-8")
+    return both
 
 
 def main() -> int:
@@ -248,6 +287,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", choices=[[], *TARGETS], help=", ".join(TARGETS))
     parser.add_argument("--most", type=int, default=40, help="at most so many errors a target")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, help="a file of targets judged before, and now")
     parser.add_argument("--list", action="store_true", help="only count them")
     options = parser.parse_args()
     names = options.names or list(TARGETS)
@@ -256,10 +296,16 @@ def main() -> int:
             text = (ROOT / "src" / "prefpath" / TARGETS[name].file).read_text("utf-8")
             print(f"{name:<14}{len(places(ast.parse(text))):>5}  {TARGETS[name].file}")
         return 0
-    found = [judged(name, options.most, options.seed) for name in names]
-    tried, noticed = (sum(one) for one in zip(*found, strict=True))
-    print(f"score: {noticed} of {tried} noticed ({noticed / max(tried, 1):.0%})")
-    return int(noticed < 0.85 * tried)
+    found: dict[str, Judged] = {}
+    for name in names:
+        one = judged(name, options.most, options.seed)
+        if one is None:
+            return 1
+        found = _kept_in(options.results, {**found, name: one})
+    share, half = score(list(found.values()))
+    tried = sum(one.tried for one in found.values())
+    print(f"score of {len(found)} targets, {tried} errors tried: {share:.1%} ± {half:.1%}")
+    return int(share < 0.85)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import numpy as np
 
 from prefpath.errors import SettingError, VoteError
 from prefpath.path import Path as PreferencePath
-from prefpath.tables import FORMATS, write_table
+from prefpath.tables import FORMATS, write_table, write_table_in_parts
 from prefpath.version import __version__
 from prefpath.writing import check_folder, whole_folder
 
@@ -34,7 +34,7 @@ Columns = Mapping[str, Any]
 
 def write_results(
     folder: str | Path,
-    tables: Mapping[str, Columns],
+    tables: Mapping[str, Columns | Iterable[Columns]],
     *,
     suffix: str = "csv",
     files: Mapping[str, Callable[[Path], object]] | None = None,
@@ -46,9 +46,10 @@ def write_results(
     ----------
     folder : str or Path
         Made where it does not exist. Files of other names in it are left alone.
-    tables : mapping of str to columns
-        Each is written as NAME.SUFFIX; text in CSV that a spreadsheet would run as a formula
-        gets an apostrophe in front (JSON and Parquet have labels as they are).
+    tables : mapping of str to columns, or to an iterable of columns
+        Of an iterable each has some of the rows. Each table is written as NAME.SUFFIX; text in
+        CSV that a spreadsheet would run as a formula gets an apostrophe in front (JSON and
+        Parquet have labels as they are).
     suffix : str
         csv, tsv, json, jsonl or parquet.
     files : mapping of str to callable
@@ -63,8 +64,9 @@ def write_results(
     """
     check_results(folder, suffix)
     with whole_folder(folder, last=MANIFEST) as part:
-        for name, columns in tables.items():
-            write_table(columns, part / f"{name}.{suffix}", for_spreadsheets=True)
+        for name, table in tables.items():
+            rows = [table] if isinstance(table, Mapping) else table
+            write_table_in_parts(rows, part / f"{name}.{suffix}", for_spreadsheets=True)
         for name, write in (files or {}).items():
             write(part / name)
         _write_manifest(part, settings or {})

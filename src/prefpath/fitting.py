@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -87,7 +88,10 @@ class Fitting(Parameters):
         features, component, balanced = self._look_at(votes)
         model = self._model(votes, where, features, balanced)
         along, stop = self._how()
-        path, found = follow.follow_elsewhere(cluster, model, along, stop, progress, checkpoint)
+        path, found = follow.follow_elsewhere(
+            cluster, votes, model, along, stop, progress, checkpoint
+        )
+        path = replace(path, annotators=votes.annotators)  # the same labels: kept once
         everybody = survey_everybody(cluster, model)
         problem = remote_problem(model, votes, everybody)
         remote = RemoteFit(cluster, where.numbering, where.layout, model, everybody.totals)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import sys
 import time
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from prefpath.errors import MachineError
 
@@ -179,5 +181,15 @@ def blas_threads_for(n_rows: int) -> AbstractContextManager[object]:
 
 def one_blas_thread() -> AbstractContextManager[object]:
     """Within it, BLAS keeps to one thread."""
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    libraries = _libraries("scipy.linalg" in sys.modules)
+    limits: AbstractContextManager[object] = libraries.limit(limits=1, user_api="blas")
     return limits
+
+
+@cache
+def _libraries(_with_scipy: bool) -> ThreadpoolController:
+    """The libraries with threads that are loaded; SciPy brings a BLAS of its own.
+
+    To look for them takes as long as a matrix of 200 items is taken apart.
+    """
+    return ThreadpoolController()

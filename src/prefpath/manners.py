@@ -9,6 +9,7 @@ tell of annotators.
 from __future__ import annotations
 
 import inspect
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -270,9 +271,10 @@ class AnnotatorTables(FittedAttributes):
 
     def annotator_columns(self, *, q: float = 0.1) -> dict[str, Any]:
         """Everything known of each annotator, as columns; those who stand out first."""
-        from prefpath.diagnose import diagnose
+        from prefpath.diagnose import verdicts_on
 
-        return diagnose(self._known(), q=q).columns()
+        with closing(verdicts_on(self._known(), q=q)) as found:
+            return found.columns()
 
     def personal(self, annotators: Any) -> Any:
         """The ranking of an annotator, or of several together, beside the common one."""

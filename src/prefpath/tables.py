@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import MachineError, SettingError, VoteError
-from prefpath.votes.database import open_database, quote_name, quote_text
+from prefpath.votes.database import Database, open_database, quote_name, quote_text
 from prefpath.writing import whole_file
 
 FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
+Columns = Mapping[str, ArrayLike]
 
 # A spreadsheet runs a cell that starts with one of these as a formula. (OWASP, CSV injection.)
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_table(
-    columns: Mapping[str, ArrayLike], path: str | Path, *, for_spreadsheets: bool = False
-) -> Path:
+def write_table(columns: Columns, path: str | Path, *, for_spreadsheets: bool = False) -> Path:
     """Write columns of equal length to a file; its name says how: .csv, .tsv, .json, .jsonl,
     .parquet.
 
@@ -53,8 +53,45 @@ def write_table(
     MachineError
         The disk is full. A file that was there before is then as it was.
     """
+    return write_table_in_parts([columns], path, for_spreadsheets=for_spreadsheets)
+
+
+def write_table_in_parts(
+    parts: Iterable[Columns], path: str | Path, *, for_spreadsheets: bool = False
+) -> Path:
+    """`write_table` of columns that come some rows at a time, which no memory need hold at once.
+
+    All parts have the same columns, and there is at least one.
+    """
     target = Path(path)
     suffix = format_of(target)
+    with whole_file(target) as file:
+        rows = map(_part_of_table, parts)
+        if suffix in ("csv", "tsv"):
+            _write_csv(rows, file, "\t" if suffix == "tsv" else ",", for_spreadsheets)
+        elif suffix == "parquet":
+            _write_parquet(rows, file)
+        elif suffix == "jsonl":
+            _write_json_lines(rows, file)
+        else:
+            _write_json(rows, file)
+    return target
+
+
+class _Part(NamedTuple):
+    """Rows of a table: columns as they were given, and as plain values."""
+
+    given: Columns
+    values: dict[str, list[Any]]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        return (dict(zip(self.values, row, strict=True)) for row in self.rows())
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        return zip(*self.values.values(), strict=True)
+
+
+def _part_of_table(columns: Columns) -> _Part:
     values = {str(name): [_plain(value) for value in _listed(name, column)]
               for name, column in columns.items()}  # fmt: skip
     if len({len(column) for column in values.values()}) != 1:
@@ -63,14 +100,7 @@ def write_table(
             f"the columns differ in length: {found or 'there are none'}",
             expected="one value of each column in every row",
         )
-    with whole_file(target) as part:
-        if suffix in ("csv", "tsv"):
-            _write_csv(values, part, "\t" if suffix == "tsv" else ",", for_spreadsheets)
-        elif suffix == "parquet":
-            _write_parquet(columns, values, part)
-        else:
-            _write_json(values, part, lines=suffix == "jsonl")
-    return target
+    return _Part(columns, values)
 
 
 def format_of(path: str | Path) -> str:
@@ -99,18 +129,16 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _rows(values: Mapping[str, list[Any]]) -> Any:
-    return zip(*values.values(), strict=True)
-
-
 def _write_csv(
-    values: Mapping[str, list[Any]], target: Path, delimiter: str, for_spreadsheets: bool
+    parts: Iterator[_Part], target: Path, delimiter: str, for_spreadsheets: bool
 ) -> None:
     harmless = harmless_cell if for_spreadsheets else lambda value: value
+    first = next(parts)
     with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow([harmless(name) for name in values])
-        writer.writerows([harmless(value) for value in row] for row in _rows(values))
+        writer.writerow([harmless(name) for name in first.values])
+        for part in chain((first,), parts):
+            writer.writerows([harmless(value) for value in row] for row in part.rows())
 
 
 def harmless_cell(value: Any) -> Any:
@@ -124,35 +152,58 @@ def harmless_cell(value: Any) -> Any:
     return value
 
 
-def _write_json(values: Mapping[str, list[Any]], target: Path, *, lines: bool) -> None:
-    records = [dict(zip(values, row, strict=True)) for row in _rows(values)]
-    if lines:
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    else:
-        text = json.dumps(records, ensure_ascii=False, indent=1) + "\n"
-    target.write_text(text, encoding="utf-8", errors="replace")
+def _write_json_lines(parts: Iterator[_Part], target: Path) -> None:
+    with target.open("w", encoding="utf-8", errors="replace") as file:
+        for record in chain.from_iterable(part.records() for part in parts):
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _write_parquet(
-    columns: Mapping[str, ArrayLike], values: Mapping[str, list[Any]], target: Path
-) -> None:
-    """Through DuckDB, as bounded and closed to the network as for reading; NaN becomes null."""
-    arrays = {name: _for_duckdb(columns[name], column) for name, column in values.items()}
-    chosen = ", ".join(_finite_or_null(name, array) for name, array in arrays.items())
+def _write_json(parts: Iterator[_Part], target: Path) -> None:
+    """One list of records, as `json.dumps` with an indent of 1 writes it."""
+    begin, between, end = "[\n", ",\n", "[]\n"
+    with target.open("w", encoding="utf-8", errors="replace") as file:
+        for record in chain.from_iterable(part.records() for part in parts):
+            one = json.dumps([record], ensure_ascii=False, indent=1)
+            file.write(begin + one.removeprefix("[\n").removesuffix("\n]"))
+            begin, end = between, "\n]\n"
+        file.write(end)
+
+
+def _write_parquet(parts: Iterator[_Part], target: Path) -> None:
+    """Through DuckDB, as bounded and closed to the network as for reading; NaN becomes null.
+
+    Of several parts each is a file of its own first: what type a column has is known when all
+    of them are there.
+    """
+    first, second = next(parts), next(parts, None)
     with open_database() as database:
-        database.register("arrays_", arrays)
-        try:
-            database.run(
-                f"COPY (SELECT {chosen} FROM arrays_) TO {quote_text(str(target))} "
-                "(FORMAT parquet)",
-                "writing",
-            )
-        except VoteError as error:  # DuckDB's words; the columns are known to be sound
-            raise MachineError(
-                f"a Parquet file cannot be written: {error.what.removeprefix('cannot be read: ')}",
-                "make room, or write to another place",
-                exit_code=74,
-            ) from error
+        if second is None:
+            _copy_to_parquet(database, first, target)
+            return
+        files = []
+        for k, part in enumerate(chain((first, second), parts)):
+            files.append(database.folder / f"part-{k:06d}.parquet")
+            _copy_to_parquet(database, part, files[-1])
+        named = ", ".join(quote_text(str(file)) for file in files)
+        _copy(database, f"FROM read_parquet([{named}], union_by_name = true)", target)
+
+
+def _copy_to_parquet(database: Database, part: _Part, file: Path) -> None:
+    arrays = {name: _for_duckdb(part.given[name], column) for name, column in part.values.items()}
+    chosen = ", ".join(_finite_or_null(name, array) for name, array in arrays.items())
+    database.register("arrays_", arrays)
+    _copy(database, f"SELECT {chosen} FROM arrays_", file)
+
+
+def _copy(database: Database, chosen: str, file: Path) -> None:
+    try:
+        database.run(f"COPY ({chosen}) TO {quote_text(str(file))} (FORMAT parquet)", "writing")
+    except VoteError as error:  # DuckDB's words; the columns are known to be sound
+        raise MachineError(
+            f"a Parquet file cannot be written: {error.what.removeprefix('cannot be read: ')}",
+            "make room, or write to another place",
+            exit_code=74,
+        ) from error
 
 
 def _for_duckdb(given: ArrayLike, plain: list[Any]) -> Any:

@@ -15,8 +15,8 @@ from prefpath.ahead.samples import compile_kernel
 from prefpath.ahead.steps import PATHS, VERDICTS, is_compiled, kernel_named
 from prefpath.findings import find
 
-votes = simulate_crowd(6_000, 40, 10, deviants=3, clickers=3, seed=7).votes
-# With attention, paths of any size are compiled.
+votes = simulate_crowd(26_000, 40, 60, deviants=3, clickers=3, seed=7).votes
+# Fewer votes are tested in NumPy.
 find(PreferenceModel(attention=True, cv=2).fit(votes))
 for name in (*PATHS, *VERDICTS):
     kernel = kernel_named(name)

@@ -14,7 +14,7 @@ from rich.console import Console
 from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.cli.before import check_memory
 from prefpath.cli.show import held_out, personal
-from prefpath.cli.show_people import show_annotators, summary, who_differs
+from prefpath.cli.show_people import Row, show_annotators, summary, who_differs
 from prefpath.errors import MachineError
 from prefpath.findings import find
 from prefpath.findings.cautions import cautions
@@ -130,9 +130,15 @@ def test_verdicts_are_counted_in_english(votes: Votes) -> None:
     headline = SimpleNamespace(
         n_annotators=34, n_standing_out=0, q=0.1, counts={"leans left": 1, "follows the crowd": 33}
     )
-    told = SimpleNamespace(headline=headline, fitted=SimpleNamespace(votes=votes))
+    people = {"also": [None] * 33 + ["own taste"]}
+    told = SimpleNamespace(
+        headline=headline, fitted=SimpleNamespace(votes=votes), annotators=people
+    )
     said = summary(told)
-    assert said == "Verdicts on 34 annotators: follows the crowd 33; leans left 1."
+    assert said == (
+        "Verdicts on 34 annotators: follows the crowd 33; leans left 1. "
+        "Beside another verdict: own taste 1."
+    )
     headline.counts["goes with the crowd"] = 2
     assert "agrees beyond chance" in summary(told)
 
@@ -162,7 +168,7 @@ def test_items_are_shown_of_those_with_a_taste_only(
     people = {"annotator": ["b", "c"], "verdict": [verdict] * 2, "votes": [9.0, 9.0],
               "agreement": [0.4, 0.5], "most_up": ["a", "c"], "most_down": [None, "a"]}  # fmt: skip
     findings = SimpleNamespace(annotators=people, name=str, fitted=SimpleNamespace(votes=votes))
-    listing = who_differs(findings, [0, 1])
+    listing = who_differs(findings, [Row(0, verdict), Row(1, verdict)])
     headings = [heading for heading, _ in listing.columns]
     assert ("likes more" in headings) == shown
     assert any("c (itself)" in row for row in listing.rows) == shown

@@ -9,11 +9,11 @@ from scipy.special import expit, log_ndtr
 
 from prefpath import SettingError, Votes
 from prefpath.diagnose import discover
-from prefpath.diagnose.attention import (
-    _Cells,
+from prefpath.diagnose.attention import measure_attention
+from prefpath.diagnose.attention_kernels import (
+    AttentionCells,
     _derivatives,
     _likelihood_and_gradient,
-    measure_attention,
 )
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel
@@ -46,7 +46,7 @@ def test_derivatives_are_differences_of_the_likelihood(probit):
     trials = rng.integers(1, 4, 9).astype(float)
     wins = np.floor(trials * rng.random(9) + 0.5)
     places = np.zeros(9, dtype=np.uint32)
-    cells = _Cells(
+    cells = AttentionCells(
         rng.normal(size=9), trials, wins, rng.integers(0, 2, 9).astype(np.int8), places, places
     )
 

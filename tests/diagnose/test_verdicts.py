@@ -115,6 +115,62 @@ def test_each_rule_gives_its_word(of, word):
     assert word in VERDICTS
 
 
+SHARP = changed(NOISY, attention=2.0, attention_low=1.4, attention_high=3.0)
+
+
+@pytest.mark.parametrize(
+    ("at_the_end", "word", "beyond", "other"),
+    [
+        (changed(RANDOM, p_lean=0.0501), "answers at random",
+         changed(RANDOM, p_lean=0.05), "unlike the crowd, unclear why"),
+        (changed(RANDOM, attention_low=0.0), "answers at random",
+         changed(RANDOM, attention=0.2, attention_low=0.15, attention_high=0.25), "noisy"),
+        (changed(RANDOM, attention_high=0.0), "answers at random",
+         changed(RANDOM, attention_high=-0.01), "contrary"),
+        (changed(RANDOM, attention_high=0.299), "answers at random",
+         changed(RANDOM, attention_high=0.3), "unlike the crowd, unclear why"),
+        (changed(NOISY, p_own_ranking=0.03), "noisy",
+         changed(NOISY, p_own_ranking=0.0301), "unlike the crowd, unclear why"),
+        (changed(NOISY, attention_high=0.999), "noisy",
+         changed(NOISY, attention_high=1.0), "unlike the crowd, unclear why"),
+        (changed(TASTE, p_no_taste=0.015), "own taste",
+         changed(TASTE, p_no_taste=0.0151), "unlike the crowd, unclear why"),
+        (changed(CONTRARY, correlation_high=-0.001), "contrary",
+         changed(CONTRARY, correlation_high=0.0), "unlike the crowd, unclear why"),
+        (changed(SHARP, attention_low=1.001), "sharper than the crowd",
+         changed(SHARP, attention_low=1.0), "unlike the crowd, unclear why"),
+        # What looks like a taste to a sharp eye needs a name for it.
+        (changed(SHARP, p_no_taste=1e-3), "sharper than the crowd",
+         changed(SHARP, p_no_taste=1e-3, deviates=True), "own taste"),
+        (changed(SHARP, p_no_taste=1e-3, attention_low=1.001), "sharper than the crowd",
+         changed(SHARP, p_no_taste=1e-3, attention_low=1.0), "own taste"),
+        (changed(FOLLOWER, attention_low=0.501), "follows the crowd",
+         changed(FOLLOWER, attention_low=0.5), "goes with the crowd"),
+        (changed(FOLLOWER, attention_high=1.999), "follows the crowd",
+         changed(FOLLOWER, attention_high=2.0), "goes with the crowd"),
+        (changed(FOLLOWER, p_taste=0.0501), "follows the crowd",
+         changed(FOLLOWER, p_taste=0.05), "goes with the crowd"),
+        (changed(FOLLOWER, lean_high=1.099), "follows the crowd",
+         changed(FOLLOWER, lean_high=1.1), "goes with the crowd"),
+        (changed(FOLLOWER, lean_low=-1.099), "follows the crowd",
+         changed(FOLLOWER, lean_low=-1.1), "goes with the crowd"),
+        (changed(FOLLOWER, attention=0.6, attention_low=0.101), "goes with the crowd",
+         changed(FOLLOWER, attention=0.6, attention_low=0.1), "inconclusive"),
+        (changed(TASTE, leans=True, p_lean=1.01e-6, lean=1.0), "own taste",
+         changed(TASTE, leans=True, p_lean=1e-6, lean=1.0), "leans left"),
+    ],
+)  # fmt: skip
+def test_each_rule_ends_where_the_guide_says(at_the_end, word, beyond, other):
+    assert give_verdicts(at_the_end, CROWD)[0].word == word
+    assert give_verdicts(beyond, CROWD)[0].word == other
+
+
+def test_measures_of_sides_without_a_click_are_of_no_side():
+    assert changed(FOLLOWER, left=0.0, right=0.0).one_side == [0.0]
+    assert changed(FOLLOWER, left=0.0, right=1.0).one_side == [1.0]
+    assert changed(FOLLOWER, left=30.0, right=90.0).one_side == [0.75]
+
+
 def test_every_word_stands_out_or_does_not():
     assert set(STANDING_OUT) | set(UNREMARKABLE) == set(VERDICTS)
     assert not set(STANDING_OUT) & set(UNREMARKABLE)

@@ -9,11 +9,12 @@ distributed = pytest.importorskip("distributed", reason="a cluster needs Dask: e
 
 @pytest.fixture(scope="session")
 def client():
+    """Not the process's default client: whoever gives another must get it."""
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
 

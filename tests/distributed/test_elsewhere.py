@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,12 +10,13 @@ import pytest
 from cluster_cases import model_with, small_crowd
 
 from prefpath import PreferenceModel, SettingError, Votes, simulate_crowd
-from prefpath.diagnose import diagnose, personal_ranking
+from prefpath.diagnose import Diagnosis, diagnose, personal_ranking
 from prefpath.distributed import ShardedVotes, parts, shard_votes
 from prefpath.distributed.collected import Cluster
 from prefpath.distributed.fleet import Fleet
 from prefpath.distributed.remote import count_votes
 from prefpath.findings import find
+from prefpath.findings import findings as findings_module
 from prefpath.inference.own_attention import find_unequal_attention
 from prefpath.inference.remote_settings import (
     find_shared_lean_elsewhere,
@@ -22,6 +24,7 @@ from prefpath.inference.remote_settings import (
 )
 from prefpath.inference.shared_lean import find_shared_lean
 from prefpath.model.problem import Problem
+from prefpath.report import write_report
 
 distributed = pytest.importorskip("distributed")
 
@@ -230,3 +233,42 @@ def test_weights_that_are_whole_in_some_shards_only_are_refused(client, tmp_path
     sharded = shard_votes(replace(votes, weight=weight), client, tmp_path)
     with pytest.raises(SettingError, match="whole"):
         count_votes(Cluster(client, sharded))
+
+
+def test_the_table_of_annotators_is_written_some_rows_at_a_time(
+    plain, client, tmp_path, monkeypatch
+):
+    """What comes to the driver at once is few rows; what is written is the whole table."""
+    expected = find(plain.fitted_).annotators
+    monkeypatch.setattr(findings_module, "MOST_ROWS_FROM_ELSEWHERE", 5)
+    found = find(plain.fitted_)
+    assert found.n_annotators_listed == found.as_json()["annotators_listed"] == 5
+    assert found.headline.n_annotators == 24
+    parts = list(found.annotator_parts())
+    assert [len(part["annotator"]) for part in parts] == [5, 5, 5, 5, 4]
+    together = {name: [value for part in parts for value in part[name]] for name in expected}
+    assert_same_bits(together, expected)
+    page = write_report(found, tmp_path / "page.html").read_text("utf-8")
+    assert "Save the first 5 annotators" in page
+    found.diagnosis.close()
+    again = found.diagnosis.rows(found.diagnosis.standing_out_first[:2])  # made anew
+    assert_same_bits(again, {name: column[:2] for name, column in expected.items()})
+
+
+def test_workers_forget_a_diagnosis_that_nobody_holds(plain, client):
+    found = find(plain.fitted_)
+    fit = found.diagnosis._shards.fleet.fit
+    assert any(name[0] == fit for name in parts._PARTS)
+    del found
+    deadline = time.monotonic() + 10
+    while any(name[0] == fit for name in parts._PARTS) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(name[0] == fit for name in parts._PARTS)
+
+
+def test_a_whole_diagnosis_comes_if_it_is_asked_for(plain):
+    found, there = diagnose(plain), find(plain.fitted_)
+    assert isinstance(found, Diagnosis)
+    assert found.counts == there.headline.counts
+    assert_same_bits(found.rows(found.standing_out_first), there.annotators)
+    assert found.discoveries.attention.estimate.shape == (24,)

@@ -13,6 +13,7 @@ from cluster_cases import assert_same_path, small_crowd
 from prefpath import fit_path
 from prefpath.distributed import fleet, parts, shard_votes, workers
 from prefpath.distributed.fleet import Fleet
+from prefpath.distributed.tasks import run_tasks
 from prefpath.errors import MachineError
 
 dask = pytest.importorskip("dask")
@@ -122,7 +123,7 @@ def test_a_cluster_without_workers_is_said(monkeypatch):
         with pytest.raises(MachineError, match="no workers"):
             lonely.ask(1)
         with pytest.raises(MachineError, match="no workers"):
-            workers.run_tasks(client, abs, [(-1,)])
+            run_tasks(client, abs, [(-1,)])
 
 
 class Idle:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import numpy as np
 import pandas
 import pytest
@@ -11,10 +13,12 @@ from prefpath import PreferenceModel, SettingError, fit_path
 from prefpath.checkpoint import Checkpoint
 from prefpath.distributed import shard_votes
 from prefpath.distributed.collected import Cluster
+from prefpath.distributed.fleet import Fleet
 from prefpath.distributed.flow import begin_path
 from prefpath.distributed.paths import cross_validate_on
 from prefpath.distributed.selected import cross_validated_path
-from prefpath.distributed.settings import FoldOf, held_out_weight
+from prefpath.distributed.settings import FoldOf, fold_of_shard, held_out_weight
+from prefpath.selection import sampling
 
 distributed = pytest.importorskip("distributed")
 
@@ -43,18 +47,38 @@ def test_flow_agrees_with_one_machine(client, model):
     assert_same_path(found, expected, tolerance=1e-10)
 
 
+@pytest.fixture(scope="module")
+def sizes():
+    """Clusters of one worker and of four."""
+    with ExitStack() as opened:
+        found = []
+        for n in (1, 4):
+            settings = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+            cluster = opened.enter_context(distributed.LocalCluster(n_workers=n, **settings))
+            client = distributed.Client(cluster, set_as_default=False)
+            found.append(opened.enter_context(client))
+        yield found
+
+
 @pytest.mark.parametrize("solver", ["flow", "lbi"])
-def test_the_size_of_the_cluster_changes_no_bit(client, tmp_path, solver):
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"common_position": True},
+        {"loss": "thurstone-mosteller", "features": FEATURES, "balance": True},
+        {"loss": "linear", "position_bias": False},
+    ],
+    ids=["shared position", "probit, features, balance", "linear, no position"],
+)
+def test_the_size_of_the_cluster_changes_no_bit(client, sizes, tmp_path, solver, model):
+    """Two workers of two threads each, one of one, four of one."""
     sharded = shard_votes(small_crowd(), client, tmp_path)
     times = [40.0, 80.0] if solver == "flow" else [0.01, 0.1]
-    expected = fit_path(sharded, client=client, solver=solver, times=times)
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as alone,
-    ):
-        assert_same_path(fit_path(sharded, client=alone, solver=solver, times=times), expected)
+    settings = {"solver": solver, "times": times, **model}
+    expected = fit_path(sharded, client=client, **settings)
+    assert np.abs(expected.common[-1]).max() > 0
+    for other in sizes:
+        assert_same_path(fit_path(sharded, client=other, **settings), expected)
 
 
 def test_the_linear_loss_with_features_agrees_although_one_machine_uses_moments(client):
@@ -63,7 +87,16 @@ def test_the_linear_loss_with_features_agrees_although_one_machine_uses_moments(
     assert_same_path(found, expected, tolerance=1e-9)
 
 
-@pytest.mark.parametrize("model", [{}, {"features": FEATURES, "common_position": True}])
+@pytest.mark.parametrize(
+    "model",
+    [
+        {},
+        {"features": FEATURES, "common_position": True},
+        {"loss": "thurstone-mosteller"},
+        {"loss": "linear", "position_bias": False},
+    ],
+    ids=["plain", "features, shared position", "probit", "linear, no position"],
+)
 def test_lbi_agrees_with_one_machine(client, model):
     votes = small_crowd()
     step = fit_path(votes, solver="lbi", times=[1e-3], **model).step
@@ -92,6 +125,44 @@ def test_a_cross_validated_model_says_the_same(client):
         found, expected = getattr(there, table)(), getattr(here, table)()
         # When somebody entered is found by bisection, to 1e-7 or so.
         pandas.testing.assert_frame_equal(found, expected, rtol=1e-6)
+
+
+def unsampled_errors(votes, settings):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampling, "_FEW_ROWS", 10**9)
+        return PreferenceModel(**settings).fit(votes).cv_.errors
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Folds follow a sample of the annotators of even the smallest crowd."""
+    monkeypatch.setattr(sampling, "_FEW_ROWS", 0)
+    monkeypatch.setattr(sampling, "_LEAST_ANNOTATORS", 12)
+    monkeypatch.setattr(sampling, "_LEAST_VOTES", 300)
+    monkeypatch.setattr(sampling, "_VOTES_AN_ITEM", 0)
+
+
+def test_folds_of_a_sample_are_those_of_one_machine(client, sampled):
+    votes, settings = small_crowd(), {"cv": 2, "weak": False, "n_times": 12}
+    here = PreferenceModel(**settings).fit(votes)
+    there = PreferenceModel(**settings).fit(votes, client=client)
+    assert there.t_ == pytest.approx(here.t_, rel=1e-10)
+    # When somebody entered is found by bisection, to 1e-7 or so.
+    np.testing.assert_allclose(there.cv_.errors, here.cv_.errors, rtol=1e-7)
+    assert not np.allclose(here.cv_.errors[:, 0], unsampled_errors(votes, settings)[:, 0])
+
+
+def test_shards_draw_samples_that_stand_for_all_of_their_votes(client, tmp_path, sampled):
+    votes = small_crowd()
+    sharded = shard_votes(votes, client, tmp_path)
+    plan = sampling.plan_sampling(votes.annotator_weight, votes.n_rows, votes.n_items, 2)
+    assert plan is not None
+    for shard in range(len(sharded)):
+        part = sharded.read(shard)
+        fold = fold_of_shard(part, shard, FoldOf(2, 7, 0, None, plan))
+        assert fold.stands_for @ part.annotator_weight == pytest.approx(part.total_weight)
+    model = PreferenceModel(cv=2, weak=False, n_times=12).fit(sharded, client=client, collect=False)
+    assert 0.2 < model.cv_.mean.min() < np.log(2.0)
 
 
 def test_given_times_are_cross_validated_too(client):
@@ -159,6 +230,41 @@ def test_a_new_driver_goes_on_where_the_last_one_stopped(client, tmp_path):
     assert stops, "it was never stopped"
     found = fit_path(sharded, client=client, checkpoint=tmp_path / "kept", **GRID)
     assert_same_path(found, expected)
+
+
+def test_no_more_is_lost_with_a_driver_than_since_its_last_save(client, tmp_path, monkeypatch):
+    """Counted in rounds of steps; a new driver also asks anew who is there, and begins."""
+    sharded = shard_votes(small_crowd(), client, tmp_path / "shards")
+    ask, asked = Fleet.ask_some, []
+
+    def ask_and_count(fleet, calls):
+        if any(type(call).__name__ in ("Watch", "EndStep", "Leave") for call in calls.values()):
+            asked.append(1)
+        return ask(fleet, calls)
+
+    monkeypatch.setattr(Fleet, "ask_some", ask_and_count)
+    expected = fit_path(sharded, client=client, **GRID)
+    n_undisturbed = len(asked)
+    asked.clear()
+
+    class Stop(Exception):
+        pass
+
+    at_saves = []
+
+    def stop(n: int) -> None:
+        at_saves.append(len(asked))
+        if n == 30:
+            raise Stop
+
+    keeper = Checkpoint(tmp_path / "kept", every=0.0, after_save=stop)
+    with pytest.raises(Stop):
+        fit_path(sharded, client=client, checkpoint=keeper, **GRID)
+    keeper.close()
+    found = fit_path(sharded, client=client, checkpoint=tmp_path / "kept", **GRID)
+    assert_same_path(found, expected)
+    assert 5 < at_saves[-1] < n_undisturbed
+    assert len(asked) == n_undisturbed
 
 
 def test_rooms_that_are_lost_are_told_everything_again(client, tmp_path):

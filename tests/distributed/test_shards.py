@@ -15,7 +15,8 @@ from prefpath import SettingError, VoteError, Votes, VoteWarning, read_votes
 from prefpath.distributed import ShardedVotes, shard_votes, shuffle
 from prefpath.distributed.labels import hash_labels, pack_labels, unite_labels, unpack_labels
 from prefpath.distributed.pieces import read_blocks
-from prefpath.distributed.workers import check_shared_folder, connect, run_tasks
+from prefpath.distributed.tasks import run_tasks
+from prefpath.distributed.workers import check_shared_folder, connect
 from prefpath.errors import MachineError
 from prefpath.tables import write_table
 

@@ -14,8 +14,9 @@ from prefpath.inference import common_scores
 from prefpath.inference.absorption import absorb, balanced_sizes, own_hessian
 from prefpath.inference.consensus import fit_consensus
 from prefpath.inference.evidence import Evidence, gather_evidence
+from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
-from prefpath.inference.sandwich import annotator_gradients, cluster_covariance
+from prefpath.inference.sandwich import cluster_covariance
 from prefpath.leaderboard import interval_meaning
 from prefpath.model.problem import Problem
 

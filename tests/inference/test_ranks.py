@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from prefpath.inference.intervals import CommonScores
-from prefpath.inference.ranks import rank_intervals
+from prefpath.inference.ranks import _undecided_reach, rank_intervals
 from prefpath.model.losses import BradleyTerry
 
 
@@ -89,3 +89,20 @@ def test_near_ties_are_where_percentiles_of_simulated_ranks_fail_and_these_do_no
         percentiles += np.quantile(rank, 0.025, method="lower") <= 1
     assert ours / 200 > 0.95
     assert percentiles / 200 < 0.8
+
+
+def test_nothing_has_to_be_sorted_for_holms_steps():
+    """The quantile at which sorted sizes stop is found by counting, of many rows at once."""
+    rng = np.random.default_rng(0)
+    quantiles = np.append(0.0, norm.isf(0.05 / np.arange(1, 40)))
+    sizes = np.abs(rng.normal(size=(500, 39))) * np.linspace(0.1, 6.0, 500)[:, None]
+    sizes[-1] = 50.0  # nobody is left
+    falling = np.sort(sizes, axis=1)[:, ::-1]
+    expected = []
+    for row in falling:
+        left = len(row)
+        while left and row[len(row) - left] > quantiles[left]:
+            left -= 1
+        expected.append(quantiles[left])
+    assert np.array_equal(_undecided_reach(sizes, quantiles), expected)
+    assert len(set(expected)) > 10 and expected[-1] == 0.0

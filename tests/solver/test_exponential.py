@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from prefpath.solver.relaxation import phi1, phi2, relaxed
 def by_euler(z, force, growth, rate, threshold, time, n=40_000):
     step = time / n
     for k in range(n):
-        soft = np.sign(z) * max(abs(z) - threshold, 0.0)
+        soft = math.copysign(max(abs(z) - threshold, 0.0), z)
         z += step * (force + growth * (k + 0.5) * step - rate * soft)
     return z
 

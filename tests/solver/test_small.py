@@ -32,6 +32,8 @@ CASES = [
     {"penalty": "l1"},
     {"common_position": True},
     {"balance": True},
+    {"attention": True},
+    {"attention": True, "common_position": True, "loss": "thurstone-mosteller"},
 ]
 
 
@@ -79,8 +81,9 @@ def test_the_slope_is_that_of_the_kernels_to_rounding(monkeypatch, how):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * solver.problem.kappa)
 
 
-def test_who_waits_is_brought_up_to_date_as_by_the_kernels(monkeypatch):
-    problem = problem_of(balance=True)
+@pytest.mark.parametrize("attention", [False, True])
+def test_who_waits_is_brought_up_to_date_as_by_the_kernels(monkeypatch, attention):
+    problem = problem_of(balance=True, attention=attention, common_position=True)
     solver = FlowSolver(problem)
     solver.follow(np.array([2.0]) * solver.first_entry())
     room, sight = solver.crowd.room, solver.crowd.sight
@@ -93,7 +96,9 @@ def test_who_waits_is_brought_up_to_date_as_by_the_kernels(monkeypatch):
     for name in ("norm", "reach", "drift", "travel", "since", "dormant"):
         found, expected = getattr(room.waiting, name), getattr(other.waiting, name)
         np.testing.assert_allclose(found[waits], expected[waits], rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(room.waiting.z.block, other.waiting.z.block, atol=1e-13)
+    assert room.cells_read == other.cells_read
+    for found, expected in zip(room.waiting.z, other.waiting.z, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("penalty", ["group", "l1"])

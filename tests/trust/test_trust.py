@@ -266,3 +266,24 @@ def test_one_pair_of_one_annotator_in_plain_words() -> None:
 def test_a_tier_of_one_vote_is_not_to_be_trusted() -> None:
     panel = trust_panel(with_more(healthy(), ("a1", "newcomer", "i3", 1.0)))
     assert "read the rank intervals" in panel["finite scores"].advice
+
+
+def test_where_everybody_agrees_there_is_no_circle() -> None:
+    left, right = np.triu_indices(6, 1)
+    agreed = Votes.from_arrays(["a"] * 15 + ["b"] * 15, [*left, *right], [*right, *left],
+                               [1.0] * 15 + [-1.0] * 15)  # fmt: skip
+    check = trust_panel(agreed)["circles"]
+    assert check.status == "passed"
+    assert check.finding == "what most prefer has no circle (a over b over c over a)"
+    around = with_more(agreed, *[("c", 5, 0, 1.0)] * 4)
+    assert "circles (a over b over c over a) hold" in trust_panel(around)["circles"].finding
+
+
+def test_what_few_votes_cannot_tell_is_not_said_to_have_passed() -> None:
+    three = trust_panel(Votes.from_arrays(list("xyz"), list("aba"), list("bcc"), [1.0] * 3))
+    assert three["sides seen"].finding == "cannot be checked: nobody cast 10 votes"
+    assert three["sides chosen"].status == "unchecked"
+    assert "3 votes may go to one side by chance" in three["sides chosen"].finding
+    many = trust_panel(healthy(annotator=list(range(3000))))["sides chosen"]
+    assert many.status == "passed"
+    assert many.finding.endswith("nobody alone cast enough votes to tell")

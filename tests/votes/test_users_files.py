@@ -37,6 +37,9 @@ def coded(left: str, right: str) -> list[str]:
 READ = {
     "left and right in words": (
         table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("left", "right")), "as shown"),
+    "a German table with the winner's name": (
+        table("Bewerter;A;B;Gewinner", WHO, LEFT, RIGHT, WINNER, separator=";"),
+        "names the winner"),
     "A and B": (
         table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("A", "B")), "'a' is left"),
     "first and second": (

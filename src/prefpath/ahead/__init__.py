@@ -5,6 +5,6 @@ into the same folder on disk, where Numba looks before it compiles. `compiling_a
 where kernels are missing there; the command line does, the library never by itself.
 """
 
-from prefpath.ahead.crew import compile_all, compiling_ahead, n_helping
+from prefpath.ahead.crew import compile_all, compiling_ahead, expect_verdicts, n_helping
 
-__all__ = ["compile_all", "compiling_ahead", "n_helping"]
+__all__ = ["compile_all", "compiling_ahead", "expect_verdicts", "n_helping"]

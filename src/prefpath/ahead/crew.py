@@ -17,7 +17,7 @@ from threading import Condition, Thread
 from prefpath.ahead.steps import DONE, FITS, PATHS, VERDICTS, group_of, in_order, is_compiled
 from prefpath.compiling import compiles, told_before_compiling
 from prefpath.errors import MachineError, SettingError
-from prefpath.machine import free_memory, idle_processors, processors
+from prefpath.machine import FEW_ROWS, free_memory, idle_processors, processors
 from prefpath.solver.executors import stop_if_cancelled
 
 _SWITCH = "PREFPATH_COMPILE_AHEAD"  # how many, whoever else is busy; 0: the fit compiles alone
@@ -75,12 +75,18 @@ def compiling_ahead(n_threads: int | None = None) -> Iterator[None]:
     crew = Crew(lambda: n_helpers(n_threads))
     _at_work.append(crew)
     try:
-        crew.ask(VERDICTS)  # every fit ends with them
         with told_before_compiling(crew.before):
             yield
     finally:
         _at_work.remove(crew)
         crew.close()
+
+
+def expect_verdicts(n_votes: int) -> None:
+    """Have helpers compile what verdicts on so many votes need: few are tested in NumPy."""
+    for crew in _at_work:
+        if n_votes > FEW_ROWS:
+            crew.ask(VERDICTS)
 
 
 def compile_all(tell: _Tell | None = None, *, n_threads: int | None = None) -> None:

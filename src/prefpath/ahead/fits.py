@@ -30,7 +30,7 @@ def _fit_of_many_votes() -> None:
 
 
 def _fit_with_attention() -> None:
-    votes = simulate_crowd(2_000, 20, 6, deviants=1, clickers=1, seed=0).votes
+    votes = simulate_crowd(2_000, 20, 30, deviants=1, clickers=1, seed=0).votes  # not a small one
     find(PreferenceModel(attention=True, cv=2).fit(votes))
 
 

@@ -96,8 +96,8 @@ def _of_curvatures() -> tuple[Any, ...]:
 
 
 def _of_unit_rates() -> tuple[Any, ...]:
-    _, crowd, y, common, rates, _ = _sample()
-    return 0, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates
+    _, crowd, y, common, rates, nobody = _sample()
+    return nobody, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates
 
 
 def _of_pool_hessian() -> tuple[Any, ...]:
@@ -109,6 +109,15 @@ def _of_relaxing() -> tuple[Any, ...]:
     _, crowd, y, _, rates, _ = _sample()
     now = Point(y, y)
     return y, now, now, crowd.active, crowd.inputs.terms, rates, _STEP
+
+
+def _of_going_on() -> tuple[Any, ...]:
+    y = _sample().y
+    return Point(y, y), Point(y, y), *_entered_scalars(), _STEP
+
+
+def _of_bending() -> tuple[Any, ...]:
+    return _sample().y, *_of_errors()
 
 
 def _of_errors() -> tuple[Any, ...]:
@@ -148,11 +157,6 @@ def _of_gradients() -> tuple[Any, ...]:
     return nobody, crowd.inputs, common, value, value.copy(), crowd.scratch()
 
 
-def _of_proxes() -> tuple[Any, ...]:
-    problem, ends = _sample().problem, np.zeros(1, dtype=np.int64)
-    return problem.penalty.code, np.zeros(0), ends, np.zeros(0), problem.kappa
-
-
 class _Verdicts(NamedTuple):
     """Votes to be tested, of nobody: kernels are compiled for them and have nothing to do."""
 
@@ -167,6 +171,7 @@ class _Verdicts(NamedTuple):
 @cache
 def _verdicts() -> _Verdicts:
     ballots = Ballots.of_problem(_sample().problem)
+    vars(ballots)["are_few"] = False  # as where kernels test them
     n_items = ballots.votes.n_items
     consensus = Consensus(np.zeros(n_items), np.ones(n_items), 0.0)
     votes, nobody = VotesHere(ballots), np.zeros(ballots.n_annotators, dtype=bool)
@@ -213,12 +218,12 @@ def _pooled_slope() -> None:
 # arguments, and those whose arguments are here.
 _CALLED: dict[str, Callable[[], None]] = {
     "taste_shard": _taste,
-    "_attention_shard": _attention,
-    "_beyond_shard": _beyond,
+    "attention_shard": _attention,
+    "beyond_shard": _beyond,
     "lean_shard": _lean_test,
-    "_lean_shard": _lean,
-    "_leave_out_shard": _leave_out,
-    "_score_of_pooled_slope": _pooled_slope,
+    "estimate_shard": _lean,
+    "leave_out_shard": _leave_out,
+    "score_of_pooled_slope": _pooled_slope,
 }
 _ARGUMENTS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "stages_serial": _of_stages,
@@ -232,14 +237,15 @@ _ARGUMENTS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "to_modes": lambda: (np.zeros((1, 1)), np.zeros(1)),
     "phi1s": lambda: (np.zeros(1),),
     "phi2s": lambda: (np.zeros(1),),
+    "bendings": lambda: (np.zeros(1),),
     "relax_units": _of_relaxing,
+    "straight_on": _of_going_on,
+    "bend_units": _of_bending,
     "unit_errors": _of_errors,
     "unbend_scalars": _of_unbending,
     "relax_scalars": _of_scalars,
     "held_out_margins": _of_held_out,
     "gradient_shard": _of_gradients,
-    "block_proxes": _of_proxes,
-    "discordant_share": lambda: (np.zeros(1), np.zeros(1)),
 }
 
 

@@ -18,15 +18,13 @@ _SOLVER, _DIAGNOSE = "prefpath.solver", "prefpath.diagnose"
 # and two that work towards each other meet once.
 VERDICTS = (
     f"{_DIAGNOSE}.taste.taste_shard",
-    f"{_DIAGNOSE}.attention._attention_shard",
-    f"{_DIAGNOSE}.beyond._beyond_shard",
+    f"{_DIAGNOSE}.attention_kernels.attention_shard",
+    f"{_DIAGNOSE}.beyond_kernels.beyond_shard",
     f"{_DIAGNOSE}.lean_test.lean_shard",
     f"{_SOLVER}.kernels.gradient_shard",
-    f"{_DIAGNOSE}.lean._lean_shard",
-    "prefpath.model.penalties.block_proxes",
-    f"{_DIAGNOSE}.tastes.discordant_share",
-    f"{_DIAGNOSE}.without_own._leave_out_shard",
-    f"{_DIAGNOSE}.without_own._score_of_pooled_slope",
+    f"{_DIAGNOSE}.lean_kernels.estimate_shard",
+    f"{_DIAGNOSE}.without_own_kernels.leave_out_shard",
+    f"{_DIAGNOSE}.without_own_kernels.score_of_pooled_slope",
 )
 # Of these a fit is in the first for a long time; the second is the longest of the others.
 _LONG_OF_PATHS = (f"{_SOLVER}.active.stages_serial", f"{_SOLVER}.waiting.refresh")
@@ -36,7 +34,10 @@ PATHS = (
     f"{_SOLVER}.relax_units.relax_scalars",
     f"{_SOLVER}.relax_units.unbend_scalars",
     f"{_SOLVER}.relax_units.unit_errors",
+    f"{_SOLVER}.relax_units.bend_units",
+    f"{_SOLVER}.relaxation.bendings",
     f"{_SOLVER}.relax_units.relax_units",
+    f"{_SOLVER}.relax_units.straight_on",
     f"{_SOLVER}.relaxation.phi2s",
     f"{_SOLVER}.relaxation.phi1s",
     f"{_SOLVER}.curvature.to_modes",

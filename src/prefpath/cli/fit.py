@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -223,18 +224,19 @@ def fit(
                 weak=model.weak_ if report is not None else None,
                 names=shown_names,
             )
-            found = Outcome(
-                findings,
-                {
-                    name: with_names(
-                        personal_ranking(model, name, weak=model.weak_).columns(), shown_names
-                    )
-                    for name in asked
-                },
-                rank_followers(findings, model) if followers else None,
-            )
-            # Files first: whatever happens to the terminal, the fit is not lost.
-            wrote = _write_files(found, out, table_format, report, title)
+            with closing(findings.diagnosis):
+                found = Outcome(
+                    findings,
+                    {
+                        name: with_names(
+                            personal_ranking(model, name, weak=model.weak_).columns(), shown_names
+                        )
+                        for name in asked
+                    },
+                    rank_followers(findings, model) if followers else None,
+                )
+                # Files first: whatever happens to the terminal, the fit is not lost.
+                wrote = _write_files(found, out, table_format, report, title)
         if json:
             print_json(found.as_json())
         else:
@@ -283,10 +285,11 @@ def fit_with_progress(
     model: PreferenceModel, source: Any, checkpoint: Checkpoint | None = None
 ) -> None:
     """Fit with a bar: how far it is, how many differ; warnings are said in plain words."""
-    from prefpath.ahead import n_helping
+    from prefpath.ahead import expect_verdicts, n_helping
     from prefpath.solver.compiled import seconds_to_compile, when_compiling
 
     n_rows = (source if isinstance(source, Votes) else source.votes).n_rows
+    expect_verdicts(n_rows)
 
     def say() -> None:
         seconds = seconds_to_compile(n_rows, 1 + n_helping())

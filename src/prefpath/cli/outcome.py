@@ -41,7 +41,7 @@ class Outcome:
         own = {f"personal-{names[name]}": columns for name, columns in self.personal.items()}
         tables: dict[str, Any] = {
             "ranking": self.findings.ranking,
-            "annotators": self.findings.annotators,
+            "annotators": self.findings.annotator_parts(),
             "path": path_columns(fitted.path),
             **own,
         }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
@@ -16,27 +17,38 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Any]
 
 
+class Row(NamedTuple):
+    """Where someone is in the table of annotators, and the word a table shows them for."""
+
+    at: int
+    word: str
+
+
 def show_annotators(console: Console, findings: Findings, top: int) -> None:
     """Who leans, who is otherwise unlike the crowd, and how many got which verdict."""
-    from prefpath.diagnose.verdicts import LEANS_LEFT, LEANS_RIGHT, ONE_SIDED, STANDING_OUT
+    from prefpath.diagnose.verdicts import LEANS, STANDING_OUT
 
-    leans = (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT)
     console.print()
     if nothing := nothing_to_tell(findings):
         console.print(nothing, markup=False, highlight=False)
         return
     people, voter = findings.annotators, findings.fitted.votes.voter
-    leaning = rows_with(people, leans)
-    otherwise = rows_with(people, tuple(word for word in STANDING_OUT if word not in leans))
+    others = tuple(word for word in STANDING_OUT if word not in LEANS)
+    leaning, otherwise = rows_with(people, LEANS), rows_with(people, others)
     if leaning:
         console.print(who_leans(findings, leaning[:top]))
-        more(console, len(leaning), top, voter)
+        more(console, n_in_all(findings, leaning, LEANS), top, voter)
     if otherwise:
         console.print(who_differs(findings, otherwise[:top]))
-        more(console, len(otherwise), top, voter)
+        more(console, n_in_all(findings, otherwise, others), top, voter)
     for sentence in (nobody(findings, leaning, otherwise), summary(findings)):
         if sentence:
             console.print(sentence, markup=False, highlight=False)
+
+
+def n_in_all(findings: Findings, rows: Sequence[Row], words: Sequence[str]) -> int:
+    """How many such rows there are: a cluster's table has only the first annotators."""
+    return max(len(rows), findings.headline.n_with(*words))
 
 
 def nothing_to_tell(findings: Findings) -> str:
@@ -55,7 +67,7 @@ def nothing_to_tell(findings: Findings) -> str:
     return ""
 
 
-def nobody(findings: Findings, leaning: Sequence[int], otherwise: Sequence[int]) -> str:
+def nobody(findings: Findings, leaning: Sequence[Row], otherwise: Sequence[Row]) -> str:
     """In which way nobody stands out; empty where both tables have rows."""
     if not findings.fitted.votes.position_known.any():
         said = "No vote says what was shown on the left: nobody can be seen to lean."
@@ -67,14 +79,19 @@ def nobody(findings: Findings, leaning: Sequence[int], otherwise: Sequence[int])
     return "" if otherwise else "Nobody is otherwise unlike the crowd beyond chance."
 
 
-def rows_with(people: Columns, words: Sequence[str]) -> list[int]:
-    """Rows of the annotators with one of these verdicts, those with the same one together."""
-    verdicts = [str(verdict) for verdict in people["verdict"]]
-    rows = [k for k, verdict in enumerate(verdicts) if verdict in words]
-    return sorted(rows, key=lambda k: words.index(verdicts[k]))
+def rows_with(people: Columns, words: Sequence[str]) -> list[Row]:
+    """Annotators of whom one of these words holds, those with the same one together.
+
+    The word need not be the verdict: who leans may have a taste as well, and is in both tables.
+    """
+    rows = []
+    for k, (verdict, also) in enumerate(zip(people["verdict"], people["also"], strict=True)):
+        holds = [str(verdict), *(also or "").split("; ")]
+        rows += [Row(k, word) for word in holds if word in words][:1]
+    return sorted(rows, key=lambda row: words.index(row.word))
 
 
-def who_leans(findings: Findings, rows: Sequence[int]) -> Any:
+def who_leans(findings: Findings, rows: Sequence[Row]) -> Any:
     """Annotators whose position bias is beyond chance, and beyond what all share."""
     people, voter = findings.annotators, findings.fitted.votes.voter
     columns = [
@@ -89,14 +106,14 @@ def who_leans(findings: Findings, rows: Sequence[int]) -> Any:
     cells = [
         [
             abridged(people["annotator"][k]),
-            people["verdict"][k],
+            word,
             f"{people['left'][k]:,.0f}",
             f"{people['right'][k]:,.0f}",
             f"{people['ties'][k]:,.0f}",
             chance(people["first_if_equal"][k]),
             between(people["first_if_equal_low"][k], people["first_if_equal_high"][k], chance),
         ]
-        for k in rows
+        for k, word in rows
     ]
     title = f"{voter.capitalize()}s who lean to one side"
     shared = findings.headline.common_first
@@ -105,7 +122,7 @@ def who_leans(findings: Findings, rows: Sequence[int]) -> Any:
     return table(title, *_without_empty(columns, cells, "ties"))
 
 
-def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
+def who_differs(findings: Findings, rows: Sequence[Row]) -> Any:
     """Annotators who are unlike the crowd beyond chance, other than by a lean."""
     people, voter = findings.annotators, findings.fitted.votes.voter
     columns = [
@@ -119,27 +136,27 @@ def who_differs(findings: Findings, rows: Sequence[int]) -> Any:
     cells = [
         [
             abridged(people["annotator"][k]),
-            people["verdict"][k],
+            word,
             f"{people['votes'][k]:,.0f}",
             percent(people["agreement"][k]),
-            *(_liked(findings, k, column) for column in ("most_up", "most_down")),
+            *(_liked(findings, Row(k, word), column) for column in ("most_up", "most_down")),
         ]
-        for k in rows
+        for k, word in rows
     ]
     title = f"{voter.capitalize()}s otherwise unlike the crowd"
     return table(title, *_without_empty(columns, cells, "likes more", "likes less"))
 
 
-def _liked(findings: Findings, row: int, column: str) -> str:
+def _liked(findings: Findings, row: Row, column: str) -> str:
     """An item of someone shown to have a taste; of others the path's guess is no finding."""
     from prefpath.diagnose.verdicts import OWN_TASTE
 
     people = findings.annotators
-    item = people[column][row]
-    if item is None or str(people["verdict"][row]) != OWN_TASTE:
+    item = people[column][row.at]
+    if item is None or row.word != OWN_TASTE:
         return ""
     return abridged(findings.name(item)) + (
-        " (itself)" if str(item) == str(people["annotator"][row]) else ""
+        " (itself)" if str(item) == str(people["annotator"][row.at]) else ""
     )
 
 
@@ -163,11 +180,19 @@ def summary(findings: Findings) -> str:
     counts = sorted(found.counts.items(), key=lambda item: -item[1])
     listed = "; ".join(f"{word} {n:,}" for word, n in counts if n)  # a verdict may have a comma
     told = f"Verdicts on {counted(found.n_annotators, findings.fitted.votes.voter)}: {listed}."
+    if beside := _counted_beside(findings.annotators):
+        told += f" Beside another verdict: {beside}."
     if found.n_standing_out:
         told += f" About {found.q:.0%} of those who stand out may do so by chance."
     if found.counts.get(FOLLOWS) and found.counts.get(GOES_WITH):
         told += " Who goes with the crowd agrees beyond chance; how closely is open."
     return told
+
+
+def _counted_beside(people: Columns) -> str:
+    """Of how many which word holds beside another verdict."""
+    words = Counter(word for also in people["also"] if also for word in also.split("; "))
+    return "; ".join(f"{word} {n:,}" for word, n in words.most_common())
 
 
 def more(console: Console, n: int, top: int, noun: str) -> None:

@@ -1,6 +1,8 @@
 """Why an annotator stands out: tests, verdicts with their evidence, personal leaderboards."""
 
-from prefpath.diagnose.diagnosis import Diagnosis, diagnose
+from prefpath.diagnose.counted import CountedVerdicts
+from prefpath.diagnose.diagnosing import diagnose, verdicts_on
+from prefpath.diagnose.diagnosis import Diagnosis
 from prefpath.diagnose.discoveries import Discoveries
 from prefpath.diagnose.discovery import discover
 from prefpath.diagnose.entry import EntryCutoff, calibrated_entry
@@ -13,6 +15,7 @@ __all__ = [
     "STANDING_OUT",
     "UNREMARKABLE",
     "VERDICTS",
+    "CountedVerdicts",
     "Diagnosis",
     "Discoveries",
     "EntryCutoff",
@@ -23,4 +26,5 @@ __all__ = [
     "diagnose",
     "discover",
     "personal_ranking",
+    "verdicts_on",
 ]

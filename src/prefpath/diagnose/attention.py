@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.diagnose.attention_kernels import AttentionAsked, AttentionCells, attention_shard
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.lean import one_likelihood, one_slope_and_information
+from prefpath.diagnose.few.attention import attention_of_few
 from prefpath.diagnose.pvalues import over_shards
-from prefpath.diagnose.tails import two_sided_p
 from prefpath.diagnose.without_own import CommonMargins
-from prefpath.model.design import Design, Floats, Ints
+from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
-
-# One vote more, half with the crowd and half against it, on a pair as far apart as this annotator
-# usually sees: the slope of someone who agrees with all of six votes is finite, and its interval.
-_HALF_VOTE = 0.5
-_CHI_SQUARE_95 = 3.841458820694124
-_MOST_STEPS = 40
-_TOLERANCE = 1e-4  # Newton's last step: what is left is far smaller
-_CLOSE = 0.01  # the same for the ends of intervals
-_LONGEST_STEP = 2.0  # of a margin
-_FARTHEST = 50.0
-_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,29 +45,6 @@ class Attention:
     own_lean: BoolArray
 
 
-class _Cells(NamedTuple):
-    """One annotator's comparisons: how far apart, how often, how often the left one won."""
-
-    difference: Floats
-    trials: Floats
-    wins: Floats
-    position: NDArray[np.int8]
-    left_at: NDArray[np.uint32]
-    right_at: NDArray[np.uint32]
-
-
-class _Asked(NamedTuple):
-    """Whose own lean is estimated beside the slope; the lean of the others; what is wanted."""
-
-    own_lean: NDArray[np.bool_]
-    common_lean: float
-    probit: bool
-    interval: bool
-
-
-_ESTIMATE, _LOW, _HIGH, _P, _FIRST_STEP, _LEAN = range(6)
-
-
 def measure_attention(
     ballots: Ballots,
     margins: CommonMargins,
@@ -107,8 +69,8 @@ def measure_attention(
         Without, only `p` and `first_step` are computed.
     """
     out: Floats = np.full((ballots.n_annotators, 6), np.nan)
-    asked = _Asked(own_lean, common_lean, ballots.probit, interval)
-    cells = _Cells(
+    asked = AttentionAsked(own_lean, common_lean, ballots.probit, interval)
+    cells = AttentionCells(
         margins.difference,
         ballots.trials,
         ballots.wins,
@@ -117,234 +79,11 @@ def measure_attention(
         ballots.design.right_at,
     )
 
+    shard = ballots.in_numpy_if_few(attention_shard, attention_of_few)
+
     def one_shard(who: Ints) -> None:
-        _attention_shard(who, ballots.design, cells, margins.score_variance, asked, out)
+        shard(who, ballots.design, cells, margins.score_variance, asked, out)
 
     over_shards(one_shard, ballots, tested, n_threads)
     estimate, low, high, p, first_step, lean = np.ascontiguousarray(out.T)
     return Attention(estimate, low, high, p, first_step, lean, own_lean)
-
-
-@kernel()
-def _attention_shard(
-    who: Ints, design: Design, cells: _Cells, variance: Floats, asked: _Asked, out: Floats
-) -> None:
-    most, seen = 1, 1
-    for u in who:
-        most = max(most, design.cells[u + 1] - design.cells[u])
-        seen = max(seen, design.seen[u + 1] - design.seen[u])
-    # Of trials a copy: read-only ones would be another type of `two_sided_p`.
-    step, p, trials, moved = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(seen)
-    for u in who:
-        a, b = design.cells[u], design.cells[u + 1]
-        own = _Cells(
-            cells.difference[a:b],
-            cells.trials[a:b],
-            cells.wins[a:b],
-            cells.position[a:b],
-            cells.left_at[a:b],
-            cells.right_at[a:b],
-        )
-        typical = _typical_difference(own)
-        if typical == 0.0:
-            continue
-        errors = variance[design.seen[u] : design.seen[u + 1]]
-        with_lean = asked.own_lean[u]
-        row, n, lean = out[u], b - a, asked.common_lean
-        if with_lean:
-            lean = _best_lean(own, 1.0, lean, asked.probit)
-        observed, information, extra = _score_of_slope(
-            own, lean, with_lean, asked.probit, errors, (step[:n], p[:n], moved[: len(errors)])
-        )
-        for c in range(n):
-            trials[c] = own.trials[c]
-        row[_P] = two_sided_p(step[:n], trials[:n], p[:n], extra, observed)
-        row[_FIRST_STEP] = 1.0 + observed / information if information > 0.0 else np.nan
-        row[_LEAN] = lean
-        if asked.interval:
-            wider = 1.0 + extra / information if information > 0.0 else 1.0
-            _estimate(own, typical, with_lean, asked, wider, row)
-
-
-@inner_kernel()
-def _typical_difference(own: _Cells) -> float:
-    """Root mean square of the differences seen."""
-    squares, votes = 0.0, 0.0
-    for c in range(len(own.trials)):
-        squares += own.trials[c] * own.difference[c] * own.difference[c]
-        votes += own.trials[c]
-    return math.sqrt(squares / votes) if votes > 0.0 else 0.0
-
-
-@inner_kernel()
-def one_probability(margin: float, probit: bool) -> tuple[float, float]:
-    """Probability of left and its derivative."""
-    if probit:
-        density = 0.3989422804014327 * math.exp(-0.5 * margin * margin)
-        return 0.5 * math.erfc(-0.7071067811865476 * margin), density
-    p = 1.0 / (1.0 + math.exp(-margin))
-    return p, p * (1.0 - p)
-
-
-@inner_kernel()
-def _score_of_slope(
-    own: _Cells,
-    lean: float,
-    with_lean: bool,
-    probit: bool,
-    errors: Floats,
-    work: tuple[Floats, Floats, Floats],
-) -> tuple[float, float, float]:
-    """Score in the slope at 1, the part a lean explains taken out.
-
-    Fills in what each win adds (`step`) and its probability; returns the score, its information,
-    and the variance that errors of the common scores add to it.
-    """
-    step, p, moved = work
-    leaning, shared = 0.0, 0.0
-    for c in range(len(p)):
-        margin = own.difference[c] + own.position[c] * lean
-        p[c], step[c] = one_probability(margin, probit)
-        weight = own.position[c] * own.trials[c] * step[c]
-        leaning += weight
-        shared += weight * own.difference[c]
-    centre = shared / leaning if with_lean and leaning > 0.0 else 0.0
-    moved[:] = 0.0
-    observed, information = 0.0, 0.0
-    for c in range(len(p)):
-        slope, scatter = step[c], max(p[c] * (1.0 - p[c]), 1e-12)
-        beyond = own.difference[c] - own.position[c] * centre
-        step[c] = beyond * slope / scatter
-        observed += step[c] * (own.wins[c] - own.trials[c] * p[c])
-        information += own.trials[c] * step[c] * step[c] * scatter
-        pushed = own.trials[c] * step[c] * slope
-        moved[own.left_at[c]] += pushed
-        moved[own.right_at[c]] -= pushed
-    extra = 0.0
-    for j in range(len(errors)):
-        extra += moved[j] * moved[j] * errors[j]
-    return observed, information, extra if extra > 1e-3 * information else 0.0
-
-
-@inner_kernel()
-def _derivatives(
-    own: _Cells, slope: float, lean: float, typical: float, probit: bool
-) -> tuple[float, float, float, float, float]:
-    """Of the penalised log-likelihood: in slope, in lean; information, the three of them."""
-    gradient, information = one_slope_and_information(
-        slope * typical, _HALF_VOTE, _HALF_VOTE, probit
-    )
-    in_slope, slope_slope = typical * gradient, typical * typical * information
-    in_lean, lean_lean = one_slope_and_information(lean, _HALF_VOTE, _HALF_VOTE, probit)
-    slope_lean = 0.0
-    for c in range(len(own.trials)):
-        d, side, wins = own.difference[c], own.position[c], own.wins[c]
-        gradient, information = one_slope_and_information(
-            slope * d + side * lean, wins, own.trials[c] - wins, probit
-        )
-        in_slope += d * gradient
-        slope_slope += d * d * information
-        if side:
-            in_lean += gradient
-            lean_lean += information
-            slope_lean += d * information
-    return in_slope, in_lean, slope_slope, slope_lean, lean_lean
-
-
-@inner_kernel()
-def _likelihood_and_gradient(
-    own: _Cells, slope: float, lean: float, typical: float, probit: bool
-) -> tuple[float, float]:
-    """Penalised log-likelihood, and its derivative in the slope."""
-    total = one_likelihood(slope * typical, _HALF_VOTE, _HALF_VOTE, probit)
-    total += one_likelihood(lean, _HALF_VOTE, _HALF_VOTE, probit)
-    gradient, _ = one_slope_and_information(slope * typical, _HALF_VOTE, _HALF_VOTE, probit)
-    gradient *= typical
-    for c in range(len(own.trials)):
-        d, wins = own.difference[c], own.wins[c]
-        margin, losses = slope * d + own.position[c] * lean, own.trials[c] - wins
-        if probit:
-            total += one_likelihood(margin, wins, losses, probit)
-            gradient += d * one_slope_and_information(margin, wins, losses, probit)[0]
-            continue
-        e = math.exp(-abs(margin))
-        unlikely = e / (1.0 + e)
-        p = 1.0 - unlikely if margin >= 0.0 else unlikely
-        total -= own.trials[c] * math.log1p(e)
-        total += min(margin, 0.0) * wins - max(margin, 0.0) * losses
-        gradient += d * (wins - own.trials[c] * p)
-    return total, gradient
-
-
-@inner_kernel()
-def _best_lean(own: _Cells, slope: float, lean: float, probit: bool) -> float:
-    """The lean that fits best beside a slope: Fisher scoring with bounded steps."""
-    for _ in range(_MOST_STEPS):
-        _, gradient, _, _, information = _derivatives(own, slope, lean, 0.0, probit)
-        step = gradient / max(information, _TINY)
-        lean += max(min(step, _LONGEST_STEP), -_LONGEST_STEP)
-        if abs(step) < _TOLERANCE:
-            break
-    return lean
-
-
-@inner_kernel()
-def _best_fit(
-    own: _Cells, lean: float, with_lean: bool, typical: float, probit: bool
-) -> tuple[float, float, float]:
-    """Slope and lean that fit best, and the information on the slope beside the lean."""
-    slope, information = 1.0, 0.0
-    for _ in range(_MOST_STEPS):
-        a, b, aa, ab, bb = _derivatives(own, slope, lean, typical, probit)
-        shared = ab / max(bb, _TINY) if with_lean else 0.0
-        information = max(aa - shared * ab, _TINY)
-        step = (a - shared * b) / information
-        step = max(min(step, _LONGEST_STEP / typical), -_LONGEST_STEP / typical)
-        slope += step
-        if with_lean:
-            turn = (b - ab * step) / max(bb, _TINY)
-            lean += max(min(turn, _LONGEST_STEP), -_LONGEST_STEP)
-        if abs(step) < _TOLERANCE:
-            break
-    return slope, lean, information
-
-
-@inner_kernel()
-def _interval_end(
-    own: _Cells,
-    start: tuple[float, float],
-    with_lean: bool,
-    typical: float,
-    probit: bool,
-    floor: float,
-) -> float:
-    """Where the profile log-likelihood, which is concave, has fallen to `floor`: by Newton."""
-    slope, lean = start
-    limit = _FARTHEST / typical
-    for _ in range(_MOST_STEPS):
-        slope = min(max(slope, -limit), limit)
-        if with_lean:
-            lean = _best_lean(own, slope, lean, probit)
-        height, gradient = _likelihood_and_gradient(own, slope, lean, typical, probit)
-        if gradient == 0.0:
-            break
-        slope -= (height - floor) / gradient
-        if abs(height - floor) < _CLOSE * abs(gradient):
-            break
-    return slope
-
-
-@inner_kernel()
-def _estimate(
-    own: _Cells, typical: float, with_lean: bool, asked: _Asked, wider: float, row: Floats
-) -> None:
-    """Slope with its interval; `wider` is for the errors of the common scores."""
-    best, lean, information = _best_fit(own, row[_LEAN], with_lean, typical, asked.probit)
-    top, _ = _likelihood_and_gradient(own, best, lean, typical, asked.probit)
-    fall = _CHI_SQUARE_95 * wider
-    reach = math.sqrt(fall / information)
-    row[_ESTIMATE], row[_LEAN] = best, lean
-    for side, column in ((-1.0, _LOW), (1.0, _HIGH)):
-        row[column] = _interval_end(
-            own, (best + side * reach, lean), with_lean, typical, asked.probit, top - 0.5 * fall
-        )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
 from prefpath.diagnose.canonical import Compared, DrawOrder, draw_order
+from prefpath.diagnose.streams import MOST_ONE_BY_ONE
 from prefpath.errors import VoteError
+from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.problem import Problem
@@ -19,6 +22,8 @@ from prefpath.model.scalar_losses import THURSTONE_MOSTELLER
 from prefpath.pairs.keys import number_keys
 from prefpath.votes import Votes
 from prefpath.votes.trials import trials_of_rows
+
+Kernel = Callable[..., Any]
 
 
 class PooledShape(NamedTuple):
@@ -207,6 +212,23 @@ class Ballots:
     def compared(self) -> Compared:
         """The cells as the order of draws sees them."""
         return Compared(self.left, self.right, self.trials, self.wins)
+
+    @cached_property
+    def are_few(self) -> bool:
+        """So few votes that NumPy tests everybody before kernels would have been compiled.
+
+        Not where one comparison was decided so often that its draws take a varying part of a
+        random stream.
+        """
+        often = self.trials.max(initial=0.0) > MOST_ONE_BY_ONE
+        return not often and float(self.trials.sum()) <= FEW_ROWS
+
+    def in_numpy_if_few(self, compiled: Kernel, in_numpy: Kernel) -> Kernel:
+        """The one of two functions that test annotators, with the same numbers, to be called.
+
+        The votes alone decide, so that results do not depend on what has been compiled.
+        """
+        return in_numpy if self.are_few else compiled
 
     def probability(self, margin: Floats) -> Floats:
         """Probability that the left item is chosen."""

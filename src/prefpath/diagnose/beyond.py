@@ -11,25 +11,18 @@ smaller than its draws rules such a taste out, so that noise is left.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel, kernel
-from prefpath.diagnose.attention import Attention, one_probability
+from prefpath.diagnose.attention import Attention
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.canonical import DrawOrder
+from prefpath.diagnose.beyond_kernels import Decided, SlopeFit, beyond_shard
+from prefpath.diagnose.few.beyond import beyond_of_few
 from prefpath.diagnose.pvalues import Draws, over_shards
-from prefpath.diagnose.streams import State, draw_binomial, draw_normal, start_stream
-from prefpath.diagnose.taste import NEARLY
 from prefpath.diagnose.without_own import CommonMargins
-from prefpath.model.design import Design, Floats, Ints
+from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
 
-# Draws of an annotator: fewer where there are many comparisons, each of which tells more.
-_MOST_DRAWS, _FEWEST_DRAWS, _COMPARISONS_DRAWN = 400, 60, 200_000
-_ENOUGH = 12
 # Normal noise of variance v flattens a logistic curve to slope 1 / sqrt(1 + 0.346 v).
 _FLATTENS = {False: 0.346, True: 1.0}
 _NEARLY_ONE = 0.99  # correlations beyond are as good as 1
@@ -58,34 +51,6 @@ class BeyondSlope:
     correlation_high: Floats
 
 
-class _Fit(NamedTuple):
-    """Slope, lean, and whether the lean was fitted, of each annotator; what is known in common."""
-
-    slope: Floats
-    lean: Floats
-    own_lean: NDArray[np.bool_]
-    difference: Floats
-    score_variance: Floats
-    correlation: Floats
-    spread: float
-    probit: bool
-
-
-class _Votes(NamedTuple):
-    trials: Floats
-    wins: Floats
-
-
-class _Work(NamedTuple):
-    """For one annotator: margins and residuals of cells, errors and scores of items seen."""
-
-    margin: Floats
-    residual: Floats
-    weight: Floats
-    own: Floats
-    score: Floats
-
-
 def look_beyond_slope(
     ballots: Ballots,
     margins: CommonMargins,
@@ -96,7 +61,7 @@ def look_beyond_slope(
     """Ask both questions of some annotators."""
     out: Floats = np.full((ballots.n_annotators, 2), np.nan)
     flatten = 2.0 * _FLATTENS[ballots.probit] * margins.spread**2
-    fit = _Fit(
+    fit = SlopeFit(
         attention.estimate,
         attention.lean,
         attention.own_lean,
@@ -106,12 +71,14 @@ def look_beyond_slope(
         margins.spread,
         ballots.probit,
     )
-    votes = _Votes(ballots.trials, ballots.wins)
+    votes = Decided(ballots.trials, ballots.wins)
     order, seed = ballots.draw_order, np.uint64(draws.seed ^ _SEED)
     per_coefficient = _spread_of_coefficients(ballots.features)
 
+    shard = ballots.in_numpy_if_few(beyond_shard, beyond_of_few)
+
     def one_shard(who: Ints) -> None:
-        _beyond_shard(who, ballots.design, votes, fit, (order, seed, per_coefficient), out)
+        shard(who, ballots.design, votes, fit, (order, seed, per_coefficient), out)
 
     known = asked & ~np.isnan(attention.estimate)
     over_shards(one_shard, ballots, known, draws.n_threads)
@@ -147,161 +114,3 @@ def _spread_of_coefficients(features: Floats | None) -> float:
         return 1.0
     centred = features - features.mean(axis=0)
     return float(1.0 / np.sqrt(max(float(np.mean(np.sum(centred**2, axis=1))), 1e-300)))
-
-
-@kernel()
-def _beyond_shard(
-    who: Ints,
-    design: Design,
-    votes: _Votes,
-    fit: _Fit,
-    drawing: tuple[DrawOrder, np.uint64, float],
-    out: Floats,
-) -> None:
-    order, seed, per_coefficient = drawing
-    cells, items = 1, 1
-    for u in who:
-        cells = max(cells, design.cells[u + 1] - design.cells[u])
-        items = max(items, design.seen[u + 1] - design.seen[u])
-    work = _Work(
-        np.zeros(cells), np.zeros(cells), np.zeros(cells), np.zeros(items), np.zeros(items)
-    )
-    state = np.zeros(1, dtype=np.uint64)
-    for u in who:
-        _fit_margins(u, design, votes, fit, work)
-        for c in range(design.cells[u], design.cells[u + 1]):
-            at = c - design.cells[u]
-            p, _ = one_probability(work.margin[at], fit.probit)
-            work.residual[at] = votes.wins[c] - votes.trials[c] * p
-        observed = _size_beyond(u, design, fit, work)
-        affordable = _COMPARISONS_DRAWN // (design.cells[u + 1] - design.cells[u])
-        most = min(max(affordable, _FEWEST_DRAWS), _MOST_DRAWS)
-        for own_ranking in (False, True):
-            start_stream(state, seed + np.uint64(own_ranking), order.word[u])
-            drawn, as_far = 0, 0
-            while drawn < most and as_far < _ENOUGH:
-                _draw_scores(u, design, fit, own_ranking, per_coefficient, order, state, work)
-                _draw_residuals(u, design, votes, fit, own_ranking, order, state, work)
-                size = _size_beyond(u, design, fit, work)
-                if own_ranking:
-                    as_far += size <= observed / NEARLY
-                else:
-                    as_far += size >= observed * NEARLY
-                drawn += 1
-            stopped = as_far >= _ENOUGH
-            share = as_far / drawn if stopped else (1.0 + as_far) / (1.0 + drawn)
-            out[u, 1 if own_ranking else 0] = share
-
-
-@inner_kernel()
-def _fit_margins(u: int, design: Design, votes: _Votes, fit: _Fit, work: _Work) -> None:
-    """Margins with slope and lean alone, and the weights of residuals there."""
-    for c in range(design.cells[u], design.cells[u + 1]):
-        at = c - design.cells[u]
-        work.margin[at] = fit.slope[u] * fit.difference[c] + design.position[c] * fit.lean[u]
-        work.weight[at] = votes.trials[c] * one_probability(work.margin[at], fit.probit)[1]
-
-
-@inner_kernel()
-def _draw_scores(
-    u: int,
-    design: Design,
-    fit: _Fit,
-    own_ranking: bool,
-    per_coefficient: float,
-    order: DrawOrder,
-    state: State,
-    work: _Work,
-) -> None:
-    """What is added to the common scores of the items seen: a ranking of their own, or errors."""
-    start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
-    n_features = design.features.shape[1]
-    if own_ranking and n_features:
-        work.own[:k] = 0.0
-        for d in range(n_features):
-            coefficient = per_coefficient * draw_normal(state)
-            for j in range(k):
-                work.own[j] += coefficient * design.features[design.seen_item[start + j], d]
-        return
-    work.own[:k] = np.inf
-    first = design.cells[u]
-    for at in range(design.cells[u + 1] - first):
-        c = order.cell[first + at]
-        left, right = design.left_at[c], design.right_at[c]
-        for j in (right, left) if order.turned[c] else (left, right):
-            if work.own[j] == np.inf:
-                size = 1.0 if own_ranking else np.sqrt(fit.score_variance[start + j])
-                work.own[j] = size * draw_normal(state)
-
-
-@inner_kernel()
-def _draw_residuals(
-    u: int,
-    design: Design,
-    votes: _Votes,
-    fit: _Fit,
-    own_ranking: bool,
-    order: DrawOrder,
-    state: State,
-    work: _Work,
-) -> None:
-    """Votes drawn again, less what slope and lean expect of them."""
-    first = design.cells[u]
-    along = fit.correlation[u] if own_ranking else fit.slope[u]
-    across = fit.spread * np.sqrt(max(1.0 - along * along, 0.0)) if own_ranking else fit.slope[u]
-    for k in range(design.cells[u + 1] - first):
-        c = order.cell[first + k]
-        apart = work.own[design.left_at[c]] - work.own[design.right_at[c]]
-        margin = along * fit.difference[c] + across * apart + design.position[c] * fit.lean[u]
-        p, _ = one_probability(margin, fit.probit)
-        if order.turned[c]:
-            wins = votes.trials[c] - draw_binomial(state, votes.trials[c], 1.0 - p)
-        else:
-            wins = draw_binomial(state, votes.trials[c], p)
-        expected, _ = one_probability(work.margin[c - first], fit.probit)
-        work.residual[c - first] = wins - votes.trials[c] * expected
-
-
-@inner_kernel()
-def _size_beyond(u: int, design: Design, fit: _Fit, work: _Work) -> float:
-    """Squared norm of the score in a deviation beside slope and lean (one step of each)."""
-    start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
-    lean, slope = _step_of_slope_and_lean(u, design, fit, work)
-    work.score[:k] = 0.0
-    for c in range(design.cells[u], design.cells[u + 1]):
-        at = c - design.cells[u]
-        explained = lean * design.position[c] + slope * fit.difference[c]
-        rest = work.residual[at] - work.weight[at] * explained
-        work.score[design.left_at[c]] += rest
-        work.score[design.right_at[c]] -= rest
-    if design.features.shape[0] == 0:
-        size = 0.0
-        for j in range(k):
-            size += work.score[j] * work.score[j]
-        return size
-    size = 0.0
-    for d in range(design.features.shape[1]):
-        entry = 0.0
-        for j in range(k):
-            entry += design.features[design.seen_item[start + j], d] * work.score[j]
-        size += entry * entry
-    return size
-
-
-@inner_kernel()
-def _step_of_slope_and_lean(u: int, design: Design, fit: _Fit, work: _Work) -> tuple[float, float]:
-    """One Newton step of lean (if it was fitted) and slope on the residuals."""
-    a, b, aa, ab, bb = 0.0, 0.0, 0.0, 0.0, 0.0
-    for c in range(design.cells[u], design.cells[u + 1]):
-        at, d = c - design.cells[u], fit.difference[c]
-        a += d * work.residual[at]
-        aa += d * d * work.weight[at]
-        if fit.own_lean[u] and design.position[c]:
-            b += work.residual[at]
-            bb += work.weight[at]
-            ab += d * work.weight[at]
-    shared = ab / bb if bb > 0.0 else 0.0
-    information = aa - shared * ab
-    slope = (a - shared * b) / information if information > 1e-9 * aa else 0.0
-    lean = (b - ab * slope) / bb if bb > 0.0 else 0.0
-    return lean, slope

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
-from prefpath.diagnose.examined import Examined, VotesHere
+from prefpath.diagnose.examined import VotesHere
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
 from prefpath.fitted import Fitted
@@ -32,21 +32,6 @@ class Facts(NamedTuple):
     tastes: Tastes
 
 
-class Crowd(Protocol):
-    """The annotators of a fit, be their votes here or elsewhere."""
-
-    def examined(self) -> Examined:
-        """Their votes, as the tests ask them; some vote is decisive."""
-
-    def facts(self) -> Facts: ...
-
-    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
-        """Lean of everybody beside the common scores and their deviation.
-
-        Beside their slope instead, for those who are `unlike` the crowd in attention.
-        """
-
-
 class CrowdHere:
     """Annotators whose votes are on this machine."""
 
@@ -66,10 +51,19 @@ class CrowdHere:
         tastes = describe_tastes(votes, fitted.path, fitted.t)
         return Facts(_decisive_weight(votes), agreement_with(votes, fitted.scores), tastes)
 
-    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
+    def leans(
+        self, scores: Floats, deviating: BoolArray, unlike: BoolArray, slope: Floats
+    ) -> Leans:
+        """Lean of everybody beside the common scores, as the test of a lean sees them.
+
+        Beside their deviation as well, for those shown to be `deviating`: of others it is a guess,
+        and takes up some of a lean. Beside their slope instead, for those who are `unlike` the
+        crowd in attention.
+        """
         fitted, ballots = self._fitted, self._votes.ballots
         n_cells = np.diff(ballots.design.cells)
-        offset = ballots.margin(scores) + _own_margins(fitted, ballots)
+        own = np.where(np.repeat(deviating, n_cells), _own_margins(fitted, ballots), 0.0)
+        offset = ballots.margin(scores) + own
         along = np.repeat(slope, n_cells) * self._votes.margins.difference
         offset = np.where(np.repeat(unlike, n_cells), along, offset)
         lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)

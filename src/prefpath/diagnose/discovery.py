@@ -28,6 +28,7 @@ _MOST_ROUNDS = 3
 _SETTLED = 0.02  # no score moved further: who is named would hardly change
 _LEFT_IN = 0.01  # what a vote taken out still weighs: enough where nobody else saw an item
 _FEWEST_FOR_EMPIRICAL = 50
+_PAIR = 2  # of two annotators neither is a crowd to the other
 _BARELY_ATTENDS = 0.5  # slope below which someone named pulls the scores more than they inform
 
 
@@ -193,10 +194,19 @@ def _pulls_the_scores(found: Found, unlike: BoolArray, q: float) -> BoolArray:
 
 
 def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
-    """The clearest of those named, as long as half of all votes stay in."""
+    """The clearest of those named, as long as half of all votes stay in.
+
+    Who alone cast most votes counts as one voice among several: otherwise the scores would be
+    theirs, and everybody who shares another ranking would be named for it.
+    """
+    counted_as = votes.copy()
+    busiest = int(np.argmax(votes))
+    others = votes.sum() - votes[busiest]
+    if votes[busiest] > others and (votes > 0).sum() > _PAIR:
+        counted_as[busiest] = others / ((votes > 0).sum() - 1)
     found = np.flatnonzero(named)
     order = found[np.lexsort((-votes[found], p[found]))]
-    fits = np.cumsum(votes[order]) <= 0.5 * votes.sum()
+    fits = np.cumsum(counted_as[order]) <= 0.5 * counted_as.sum()
     result = np.zeros_like(named)
     result[order[fits]] = True
     return result

@@ -78,9 +78,6 @@ class Examined(Pooling, Comparing, Protocol):
     def test(self, asked: Question) -> Found:
         """P-values of everybody against the common model last compared with."""
 
-    def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
-        """What slope and lean do not explain, of some annotators."""
-
 
 class VotesHere(MarginsHere):
     """Votes on this machine."""
@@ -97,6 +94,7 @@ class VotesHere(MarginsHere):
         return _test(self.ballots, self.margins, asked)
 
     def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
+        """What slope and lean do not explain, of some annotators."""
         return look_beyond_slope(self.ballots, self.margins, attention, asked, draws)
 
 

@@ -47,16 +47,20 @@ class Headline:
 
     @property
     def n_standing_out(self) -> int:
-        return sum(self.counts.get(word, 0) for word in STANDING_OUT)
+        return self.n_with(*STANDING_OUT)
 
     @property
     def n_following(self) -> int:
         """Who follows the crowd, or goes with it as far as the votes tell."""
-        return self.counts.get(FOLLOWS, 0) + self.counts.get(GOES_WITH, 0)
+        return self.n_with(FOLLOWS, GOES_WITH)
 
     @property
     def n_not_decided(self) -> int:
-        return sum(self.counts.get(word, 0) for word in NOT_DECIDED)
+        return self.n_with(*NOT_DECIDED)
+
+    def n_with(self, *words: str) -> int:
+        """How many have one of some verdicts."""
+        return sum(self.counts.get(word, 0) for word in words)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -11,8 +11,8 @@ from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.tails import two_sided_p, upper_normal
 from prefpath.model.design import Design, Floats, Ints
 
-_SHARED_BY = 15.0  # residuals of equal size that make the middle of a sum as good as normal
-_MIDDLE = 1.5  # in standard deviations
+SHARED_BY = 15.0  # residuals of equal size that make the middle of a sum as good as normal
+MIDDLE = 1.5  # in standard deviations
 
 
 class SideModel(NamedTuple):
@@ -81,7 +81,7 @@ def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None
             fourths += terms.votes[k] * square * terms.size[k] * terms.size[k]
             smallest = min(smallest, terms.size[k])
         beyond = max(abs(observed) - smallest, 0.0)  # continuity: a side swapped moves it by two
-        if squares * squares >= _SHARED_BY * fourths and beyond <= _MIDDLE * math.sqrt(squares):
+        if squares * squares >= SHARED_BY * fourths and beyond <= MIDDLE * math.sqrt(squares):
             out[u] = min(1.0, 2.0 * upper_normal(beyond / math.sqrt(squares)))
         else:
             for k in range(n):

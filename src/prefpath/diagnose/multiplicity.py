@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
 
+from prefpath.distributions import normal_quantile, normal_tail
 from prefpath.errors import SettingError
 from prefpath.model.design import Floats
 from prefpath.votes.encode import BoolArray
@@ -68,10 +68,10 @@ def soften(p: Floats) -> tuple[Floats, float, float]:
     tested = ~np.isnan(p)
     if not tested.any():
         return p, 0.0, 1.0
-    z = norm.isf(np.clip(p[tested], 1e-300, 1.0 - 1e-12))
+    z = normal_quantile(np.clip(p[tested], 1e-300, 1.0 - 1e-12))
     low, middle, high = np.quantile(z, (0.25, 0.5, 0.75)).tolist()
     shift = max(0.0, middle)
     scale = max(1.0, min(middle - low, high - middle) / _QUARTILE)
     softer = np.full_like(p, np.nan)
-    softer[tested] = norm.sf((z - shift) / scale)
+    softer[tested] = normal_tail((z - shift) / scale)
     return softer, shift, scale

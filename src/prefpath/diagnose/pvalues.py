@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.few.leans import lean_test_of_few
+from prefpath.diagnose.few.margins import log_chance_of_few
+from prefpath.diagnose.few.taste import taste_of_few
 from prefpath.diagnose.lean_test import SideModel, lean_shard
 from prefpath.diagnose.null_model import NullModel, log_chance_shard
 from prefpath.diagnose.taste import (
@@ -64,8 +67,10 @@ def taste_p_values(
     how = Sequential(np.uint64(draws.seed), draws.n_draws, draws.enough)
     order = ballots.draw_order
 
+    shard = ballots.in_numpy_if_few(taste_shard, taste_of_few)
+
     def one_shard(who: Ints) -> None:
-        taste_shard(who, ballots.design, model, outside, order, how, report)
+        shard(who, ballots.design, model, outside, order, how, report)
 
     over_shards(one_shard, ballots, tested, draws.n_threads)
     rare = tested & ((report[:, DRAWN] >= draws.n_draws) | (report[:, AS_LARGE] == 0))
@@ -89,9 +94,8 @@ def lean_p_values(
     p = ballots.probability(margin)
     swapped = p if shared == 0.0 else ballots.probability(margin - 2.0 * shared)
     model = SideModel(ballots.trials, ballots.wins, p, swapped)
-    over_shards(
-        lambda who: lean_shard(who, ballots.design, model, result), ballots, tested, n_threads
-    )
+    shard = ballots.in_numpy_if_few(lean_shard, lean_test_of_few)
+    over_shards(lambda who: shard(who, ballots.design, model, result), ballots, tested, n_threads)
     return result
 
 
@@ -134,6 +138,7 @@ def _probability_of_votes(ballots: Ballots, model: NullModel, wanted: BoolArray)
     Where not `wanted`, 1.
     """
     log_chance: Floats = np.zeros(ballots.n_annotators)
-    log_chance_shard(np.flatnonzero(wanted), ballots.design, model, log_chance)
+    shard = ballots.in_numpy_if_few(log_chance_shard, log_chance_of_few)
+    shard(np.flatnonzero(wanted), ballots.design, model, log_chance)
     result: Floats = np.exp(log_chance)
     return result

@@ -12,10 +12,10 @@ from prefpath.diagnose.verdicts import (
     FOLLOWS,
     GOES_WITH,
     INCONCLUSIVE,
+    LEANS,
     LEANS_LEFT,
     LEANS_RIGHT,
     NOISY,
-    ONE_SIDED,
     OWN_TASTE,
     RANDOM,
     SHARPER,
@@ -30,11 +30,15 @@ from prefpath.diagnose.verdicts import (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, the reason in one sentence, and what else is to be said."""
+    """A word, the reason in one sentence, and what else is to be said.
+
+    `also` are further words that hold: somebody may lean and have a taste of their own.
+    """
 
     word: str
     reason: str
     notes: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,11 @@ def give_verdicts(of: Measures, crowd: CrowdFacts) -> list[Verdict]:
 
 
 def _verdict(word: str, of: _Row, crowd: CrowdFacts) -> Verdict:
-    return Verdict(word, _reason(word, of, crowd), _notes(word, of, crowd))
+    return Verdict(word, _reason(word, of, crowd), _notes(word, of, crowd), _also(word, of))
 
 
 def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
-    if word in (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT):
+    if word in LEANS:
         return f"{_clicks(of)}; {_lean(of, crowd)}"
     if word == CONTRARY:
         return f"{_agrees(of)}; {_attention(of)}, against the crowd"
@@ -170,7 +174,7 @@ def _which_way(of: _Row) -> str:
 def _notes(word: str, of: _Row, crowd: CrowdFacts) -> tuple[str, ...]:
     """What else holds; a note never speaks of the verdict's own effect again."""
     notes = []
-    about_lean = word in (ONE_SIDED, LEANS_LEFT, LEANS_RIGHT)
+    about_lean = word in LEANS
     if of.leans and not about_lean:
         side = LEANS_LEFT if of.lean > 0 else LEANS_RIGHT
         notes.append(f"{side} as well: {_lean(of, crowd)}")
@@ -183,6 +187,16 @@ def _notes(word: str, of: _Row, crowd: CrowdFacts) -> tuple[str, ...]:
     if of.one_order:
         notes.append("saw every item on one side only: votes alone cannot tell a lean from a taste")
     return tuple(notes)
+
+
+def _also(word: str, of: _Row) -> tuple[str, ...]:
+    """Further verdicts that have the evidence their word needs."""
+    if word in LEANS:
+        return (OWN_TASTE,) if of.shows_taste else (SHARPER,) if of.is_sharper else ()
+    words = [OWN_TASTE] if word == CONTRARY and of.shows_taste else []
+    if of.leans:
+        words.append(LEANS_LEFT if of.lean > 0 else LEANS_RIGHT)
+    return tuple(words)
 
 
 def _beside_a_lean(of: _Row) -> list[str]:

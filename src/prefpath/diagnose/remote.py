@@ -5,33 +5,49 @@ Only numbers of annotators come to the driver, some tens each, and pooled counts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields, replace
-from functools import cached_property, partial
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefpath.diagnose.attention import Attention
 from prefpath.diagnose.ballots import Ballots, PooledShape
-from prefpath.diagnose.beyond import BeyondSlope
 from prefpath.diagnose.canonical import N_ROUNDS, Words, order_by_words, said_by_opponents
 from prefpath.diagnose.consensus import Consensus
-from prefpath.diagnose.crowd import CrowdHere, Facts
+from prefpath.diagnose.crowd import CrowdHere
+from prefpath.diagnose.diagnosis import Diagnosis, Judging, judge
 from prefpath.diagnose.examined import Found, Question, Tested, VotesHere
-from prefpath.diagnose.lean import Leans
 from prefpath.diagnose.pvalues import Draws
-from prefpath.diagnose.tastes import Tastes
 from prefpath.diagnose.without_own import CommonMargins
 from prefpath.distributed.numbering import Numbering
 from prefpath.distributed.questions import Shards
 from prefpath.distributed.remote import Layout
 from prefpath.fitted import Fitted
-from prefpath.fitted.remote import shards_of
 from prefpath.model.design import Floats, Ints
 from prefpath.model.scalar_losses import THURSTONE_MOSTELLER
 from prefpath.votes.encode import BoolArray, Labels
+
+
+class ByAnnotator(NamedTuple):
+    """Of a shard's annotators: what tests said of them, and when they entered the path."""
+
+    found: dict[str, Any]
+    unlike: BoolArray
+    entered: dict[str, Floats]
+
+
+def _alone(draws: Draws) -> Draws:
+    """A worker's threads take a shard each."""
+    return replace(draws, n_threads=1)
+
+
+def sketched(low: Floats, first_step: Floats) -> Attention:
+    """Slopes of which the driver knows what decides on the lists; the rest stays on the workers."""
+    nothing: Floats = np.zeros(0)
+    return Attention(nothing, low, nothing, nothing, first_step, nothing, nothing.astype(bool))
 
 
 class ShardCrowd(CrowdHere):
@@ -89,11 +105,39 @@ class ShardCrowd(CrowdHere):
         self._votes.rescale(scale)
 
     def test(self, consensus: Consensus, draws: Draws, interval: bool, *own: BoolArray) -> Found:
+        """P-values; of the slopes, which stay here, what decides on the lists."""
         aside, lean, taste = own
-        return self._votes.test(Question(consensus, draws, interval, aside, Tested(lean, taste)))
+        asked = Question(consensus, _alone(draws), interval, aside, Tested(lean, taste))
+        found = self._votes.test(asked)
+        self._attention = found.attention
+        return Found(found.p, sketched(found.attention.low, found.attention.first_step))
 
-    def beyond(self, draws: Draws, asked: BoolArray, *attention: Any) -> BeyondSlope:
-        return self._votes.beyond(Attention(*attention), asked, draws)
+    def judge(self, asked: Judging, own: ByAnnotator) -> tuple[NDArray[np.int8], BoolArray]:
+        """Verdicts on these annotators, which stay here; the words, and who is on the path."""
+        found = asked.found
+        if found is not None:
+            found = replace(
+                found,
+                annotators=self._fitted.votes.annotators,
+                attention=self._attention,
+                margins=self._votes.margins,
+                **own.found,
+            )
+        draws = _alone(asked.draws)
+        own_part = asked._replace(found=found, unlike=own.unlike, entered=own.entered, draws=draws)
+        self._diagnosis = judge(self._fitted, self, own_part)
+        return self._diagnosis.words.astype(np.int8), self._diagnosis.on_path
+
+    def rows(self, who: Ints) -> dict[str, Any]:
+        return self._diagnosis.rows(who)
+
+    def diagnosis(self) -> Diagnosis:
+        """All that is known of these annotators, without their votes."""
+        whole, nobody = self._diagnosis, self._fitted.votes.take(np.zeros(0, dtype=np.int64))
+        return replace(whole, votes=nobody, discoveries=None)
+
+    def attention(self) -> Attention:
+        return self._attention
 
 
 class VotesElsewhere:
@@ -150,51 +194,12 @@ class VotesElsewhere:
     def test(self, asked: Question) -> Found:
         *same, aside, tested = asked
         given = self._each(*same, by_annotator=[aside, *tested])
-        found: list[Found] = self._shards.ask_each("test", given)
-        p = {name: self._numbering.join([one.p[name] for one in found]) for name in found[0].p}
-        return Found(p, self._joined(Attention, [one.attention for one in found]))
-
-    def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
-        parts = [getattr(attention, field.name) for field in fields(Attention)]
-        given = self._each(draws, by_annotator=[asked, *parts])
-        return self._joined(BeyondSlope, self._shards.ask_each("beyond", given))
-
-    def _joined(self, kind: Any, parts: Sequence[Any]) -> Any:
-        return joined(kind, parts, self._numbering)
-
-
-class CrowdElsewhere:
-    """Annotators whose votes are in the shards."""
-
-    def __init__(self, shards: Shards, fitted: Fitted, numbering: Numbering) -> None:
-        self._shards, self._fitted, self._numbering = shards, fitted, numbering
-
-    def examined(self) -> VotesElsewhere:
-        return VotesElsewhere(self._shards, self._fitted, self._numbering)
-
-    def facts(self) -> Facts:
-        found: list[Facts] = self._shards.ask("facts")
+        # The last test is the one that verdicts are made of.
+        ask = self._shards.tell if asked.interval else self._shards.ask_each
+        found: list[Found] = ask("test", given)
         join = self._numbering.join
-        decisive, agreement = join([f.decisive for f in found]), join([f.agreement for f in found])
-        tastes = joined(Tastes, [one.tastes for one in found], self._numbering)
-        return Facts(decisive, agreement, tastes)
-
-    def leans(self, scores: Floats, unlike: BoolArray, slope: Floats) -> Leans:
-        own = zip(self._numbering.split(unlike), self._numbering.split(slope), strict=True)
-        found = self._shards.ask_each("leans", [(scores, *parts) for parts in own])
-        leans: Leans = joined(Leans, found, self._numbering)
-        return leans
-
-
-def joined(kind: Any, parts: Sequence[Any], numbering: Numbering) -> Any:
-    """A dataclass of arrays by annotator, from those of the shards."""
-    names = [field.name for field in fields(kind)]
-    return kind(*(numbering.join([getattr(one, name) for one in parts]) for name in names))
-
-
-@contextmanager
-def crowd_elsewhere(fitted: Fitted) -> Iterator[CrowdElsewhere]:
-    """The annotators of a fit whose votes stayed on a cluster, for as long as they are asked."""
-    assert fitted.remote is not None
-    with shards_of(fitted, partial(ShardCrowd, fitted.remote.layout)) as shards:
-        yield CrowdElsewhere(shards, fitted, fitted.remote.numbering)
+        p = {name: join([one.p[name] for one in found]) for name in found[0].p}
+        low, first_step = (
+            join([getattr(one.attention, name) for one in found]) for name in ("low", "first_step")
+        )
+        return Found(p, sketched(low, first_step))

@@ -23,18 +23,22 @@ State = NDArray[np.uint64]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+MIX_2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _ONE = np.uint64(1)
-_NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded normal
+NORMAL_FROM = 100.0  # variance above which a binomial is drawn as a rounded normal
 _ONE_BY_ONE = 1_000.0  # trials up to which each is drawn
+
+# Up to so many trials each is drawn by itself, however probable it is: what a draw takes of the
+# stream is then known beforehand.
+MOST_ONE_BY_ONE = 4.0 * NORMAL_FROM
 
 
 @register_jitable
 def mixed(word: Any) -> Any:
     """64 random bits of a place in the stream; of an array of them in NumPy."""
     word = (word ^ (word >> _S30)) * _MIX_1
-    word = (word ^ (word >> _S27)) * _MIX_2
+    word = (word ^ (word >> _S27)) * MIX_2
     return word ^ (word >> _S31)
 
 
@@ -49,7 +53,7 @@ def next_word(state: State) -> np.uint64:
 def start_stream(state: State, seed: np.uint64, word: np.uint64) -> None:
     """The stream of a word: the two numbers mixed, so that streams lie far apart."""
     state[0] = seed
-    state[0] = next_word(state) ^ ((word + _ONE) * _MIX_2)
+    state[0] = next_word(state) ^ ((word + _ONE) * MIX_2)
     state[0] = next_word(state)
 
 
@@ -70,7 +74,7 @@ def draw_normal(state: State) -> float:
 def draw_binomial(state: State, trials: float, p: float) -> float:
     """Wins in some trials."""
     variance = trials * p * (1.0 - p)
-    if variance > _NORMAL_FROM:
+    if variance > NORMAL_FROM:
         wins = np.rint(trials * p + math.sqrt(variance) * draw_normal(state))
         return min(max(wins, 0.0), trials)
     if trials > _ONE_BY_ONE:

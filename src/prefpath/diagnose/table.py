@@ -24,6 +24,7 @@ def table_columns(found: AnnotatorFacts, who: Ints) -> dict[str, Any]:
     return {
         "annotator": votes.annotators[who],
         "verdict": np.array([verdict.word for verdict in said]),
+        "also": ["; ".join(verdict.also) or None for verdict in said],
         "votes": votes.annotator_weight[who],
         "left": of.left,
         "right": of.right,
@@ -61,7 +62,8 @@ def _notes(said: list[Verdict], names: Labels, most_up: list[Any]) -> list[str |
     """What else holds; a judge among the items may like itself."""
     notes = []
     for verdict, name, item in zip(said, names, most_up, strict=True):
-        itself = verdict.word == OWN_TASTE and item is not None and str(item) == str(name)
+        has_taste = OWN_TASTE in (verdict.word, *verdict.also)
+        itself = has_taste and item is not None and str(item) == str(name)
         more = ("puts itself further up than the others do",) if itself else ()
         notes.append("; ".join((*verdict.notes, *more)) or None)
     return notes

@@ -17,10 +17,10 @@ from prefpath.model.loops import negate
 
 EXACT_UP_TO = 10  # votes whose 2^10 outcomes are added up
 _MOST_OUTCOMES = 2**EXACT_UP_TO
-_MOST_STEPS = 40
-_MIDDLE = 1.0  # in standard deviations: within, the two-sided p-value is as good as normal
-_ROUNDING = 1e-9
-_FARTHEST = 700.0  # exp overflows beyond
+MOST_STEPS = 40
+MIDDLE = 1.0  # in standard deviations: within, the two-sided p-value is as good as normal
+ROUNDING = 1e-9
+FARTHEST = 700.0  # exp overflows beyond
 
 
 @inner_kernel()
@@ -49,7 +49,7 @@ def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed:
         return 1.0
     if extra == 0.0:  # half a step: on a lattice the observed value itself is in the tail
         beyond = max(beyond - 0.5 * smallest, 0.0)
-    if beyond <= _MIDDLE * math.sqrt(variance):
+    if beyond <= MIDDLE * math.sqrt(variance):
         return 2.0 * upper_normal(beyond / math.sqrt(variance))
     span = smallest if extra == 0.0 else 0.0
     above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
@@ -73,7 +73,7 @@ def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> floa
             n *= 2
     tail = 0.0
     for k in range(n):
-        if abs(total[k]) >= beyond - _ROUNDING * (1.0 + beyond):
+        if abs(total[k]) >= beyond - ROUNDING * (1.0 + beyond):
             tail += chance[k]
     return min(tail, 1.0)
 
@@ -85,11 +85,11 @@ def _tail_by_saddlepoint(
     """Lugannani and Rice's formula for the upper tail, with Daniels's correction for a lattice."""
     farthest, log_chance = _most_extreme(step, trials, p)
     if extra == 0.0 and beyond >= farthest * (1.0 - 1e-6):
-        return math.exp(log_chance) if beyond <= farthest * (1.0 + _ROUNDING) else 0.0
+        return math.exp(log_chance) if beyond <= farthest * (1.0 + ROUNDING) else 0.0
     s, curvature = _tilt_to(step, trials, p, extra, beyond)
     cumulant = 0.5 * extra * s * s
     for c in range(len(p)):
-        at = max(min(s * step[c], _FARTHEST), -_FARTHEST)
+        at = max(min(s * step[c], FARTHEST), -FARTHEST)
         cumulant += trials[c] * (math.log1p(p[c] * math.expm1(at)) - at * p[c])
     depth = 2.0 * (s * beyond - cumulant)
     if not depth > 0.0 or not curvature > 0.0:
@@ -121,11 +121,11 @@ def _tilt_to(
     """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket."""
     low, high, s = 0.0, np.inf, 0.0
     curvature = 0.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(MOST_STEPS):
         mean, curvature = extra * s, extra
         for c in range(len(p)):
             x = step[c]
-            grown = p[c] * math.exp(min(s * x, _FARTHEST))
+            grown = p[c] * math.exp(min(s * x, FARTHEST))
             tilted = grown / (1.0 - p[c] + grown)
             mean += trials[c] * x * (tilted - p[c])
             curvature += trials[c] * x * x * tilted * (1.0 - tilted)

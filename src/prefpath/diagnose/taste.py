@@ -62,9 +62,10 @@ N_REPORTED = 5
 
 _LOW_BITS, _S32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 NEARLY = 1.0 - 1e-9  # equal up to rounding counts as "as large"
-_CLEAR_AFTER = 200
-_SOON = 0.2  # p-value from which half of `enough` will do
-_CLEAR_BY = 15.0  # standard deviations from the mean of the draws
+NOTHING = 1e-18  # votes squared: what rounding leaves where a lean explains everything
+CLEAR_AFTER = 200
+SOON = 0.2  # p-value from which half of `enough` will do
+CLEAR_BY = 15.0  # standard deviations from the mean of the draws
 
 
 @inner_kernel()
@@ -253,12 +254,12 @@ def _error_matters(u: int, design: Design, null: NullModel, information: Floats)
 @inner_kernel()
 def _is_clear(observed: float, drawn: Floats, as_large: int) -> bool:
     """Nothing drawn came near the observed value: more draws would change nothing."""
-    if len(drawn) != _CLEAR_AFTER or as_large > 0:
+    if len(drawn) != CLEAR_AFTER or as_large > 0:
         return False
     centre, square = mean(drawn), 0.0
     for value in drawn:
         square += (value - centre) ** 2
-    return observed - centre > _CLEAR_BY * np.sqrt(square / len(drawn))
+    return observed - centre > CLEAR_BY * np.sqrt(square / len(drawn))
 
 
 @inner_kernel()
@@ -327,7 +328,7 @@ def taste_shard(
         start_stream(state, how.seed, order.word[u])
         drawn, as_large = 0, 0
         while drawn < how.n_draws and as_large < how.enough:
-            if 2 * as_large >= how.enough and as_large >= _SOON * drawn:
+            if 2 * as_large >= how.enough and as_large >= SOON * drawn:
                 break
             if moved:
                 _draw_shift(u, design, null, state, work)
@@ -339,7 +340,7 @@ def taste_shard(
             if moved:
                 position_score += _apply_shift(u, design, null, work)
             draws[drawn] = _size(u, design, work, position_score, information)
-            as_large += draws[drawn] >= observed * NEARLY
+            as_large += draws[drawn] >= observed * NEARLY - NOTHING
             drawn += 1
             if _is_clear(observed, draws[:drawn], as_large):
                 break

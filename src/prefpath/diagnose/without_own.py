@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.ballots import Ballots, PooledShape
 from prefpath.diagnose.consensus import CommonModel, Consensus
-from prefpath.diagnose.lean import Counts, one_slope_and_information
+from prefpath.diagnose.few.margins import leave_out_of_few, score_of_few
+from prefpath.diagnose.lean_kernels import Counts
 from prefpath.diagnose.null_model import NullModel
 from prefpath.diagnose.pvalues import over_shards
-from prefpath.model.design import Design, Floats, Ints
+from prefpath.diagnose.without_own_kernels import leave_out_shard, score_of_pooled_slope
+from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
 
 # Whoever has a larger share of all votes is left out by fitting again; at most 50 can have it.
@@ -103,7 +103,8 @@ class MarginsHere:
     ) -> tuple[float, float]:
         ballots = self.ballots
         counts = Counts(ballots.trials, ballots.wins, self.margins.difference)
-        score, information = _score_of_pooled_slope(
+        terms = ballots.in_numpy_if_few(score_of_pooled_slope, score_of_few)
+        score, information = terms(
             slope, position, ballots.design, counts, ballots.probit, followers
         )
         return score, information
@@ -176,59 +177,13 @@ def _leave_out(
     prior = out.spread**-2.0 if ballots.features is None else 0.0
     scores = consensus.scores
 
+    shard = ballots.in_numpy_if_few(leave_out_shard, leave_out_of_few)
+
     def one_shard(who: Ints) -> None:
-        _leave_out_shard(who, ballots.design, null, scores, weight, prior, out_arrays)
+        shard(who, ballots.design, null, scores, weight, prior, out_arrays)
 
     out_arrays = (out.difference, out.score_variance)
     over_shards(one_shard, ballots, chosen, n_threads)
-
-
-@kernel()
-def _leave_out_shard(
-    who: Ints,
-    design: Design,
-    null: NullModel,
-    scores: Floats,
-    weight: Floats,
-    prior: float,
-    out: tuple[Floats, Floats],
-) -> None:
-    """Posterior mean and variance of each score seen, without u's votes, and differences."""
-    difference, variance = out
-    most = 1
-    for u in who:
-        most = max(most, design.seen[u + 1] - design.seen[u])
-    score, information, own = np.zeros(most), np.zeros(most), np.zeros(most)
-    for u in who:
-        start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
-        _own_part(u, design, null, score[:k], information[:k])
-        for j in range(k):
-            item = design.seen_item[start + j]
-            if prior == 0.0:
-                own[j] = scores[item]
-                continue
-            others = null.score_error[item] ** -2.0 - weight[u] * information[j]
-            others = max(others, 0.0)
-            own[j] = (others * scores[item] - weight[u] * score[j]) / (others + prior)
-            variance[start + j] = 1.0 / (others + prior)
-        for c in range(design.cells[u], design.cells[u + 1]):
-            difference[c] = own[design.left_at[c]] - own[design.right_at[c]]
-
-
-@inner_kernel()
-def _own_part(u: int, design: Design, null: NullModel, score: Floats, information: Floats) -> None:
-    """u's part of the score and of the information on each common score."""
-    score[:] = 0.0
-    information[:] = 0.0
-    for c in range(design.cells[u], design.cells[u + 1]):
-        left, right = design.left_at[c], design.right_at[c]
-        factor = null.slope[c] / max(null.p[c] * (1.0 - null.p[c]), 1e-12)
-        r = factor * (null.wins[c] - null.trials[c] * null.p[c])
-        score[left] += r
-        score[right] -= r
-        curvature = factor * null.slope[c] * null.trials[c]
-        information[left] += curvature
-        information[right] += curvature
 
 
 def _pooled_slope(votes: Comparing, position: float, followers: BoolArray) -> float:
@@ -241,26 +196,3 @@ def _pooled_slope(votes: Comparing, position: float, followers: BoolArray) -> fl
         if abs(step) < 1e-3 * slope:
             break
     return slope
-
-
-@kernel()
-def _score_of_pooled_slope(
-    slope: float,
-    position: float,
-    design: Design,
-    counts: Counts,
-    probit: bool,
-    followers: NDArray[np.bool_],
-) -> tuple[float, float]:
-    score, information = 0.0, 0.0
-    for u in range(len(followers)):
-        if followers[u]:
-            for c in range(design.cells[u], design.cells[u + 1]):
-                d, wins = counts.offset[c], counts.wins[c]
-                margin = slope * d + design.position[c] * position
-                gradient, curvature = one_slope_and_information(
-                    margin, wins, counts.trials[c] - wins, probit
-                )
-                score += d * gradient
-                information += d * d * curvature
-    return score, information

@@ -45,6 +45,12 @@ def forget(client: Client, fit: str, addresses: Collection[str]) -> None:
         client.sync(_forget, client, fit, list(addresses))
 
 
+def forget_soon(client: Client, fit: str, addresses: Collection[str]) -> None:
+    """The same without waiting, as whoever cleans up in any thread must."""
+    if client.status == "running" and addresses:
+        client.loop.add_callback(_forget, client, fit, list(addresses))
+
+
 async def _call_each(
     client: Client, packed: Mapping[str, bytes], silence: float
 ) -> dict[str, bytes]:

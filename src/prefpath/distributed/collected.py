@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from prefpath.distributed.shards import ShardedVotes
 from prefpath.distributed.shuffle import shard_votes
+from prefpath.distributed.workers import step_aside
 from prefpath.errors import SettingError
 from prefpath.model.design import Ints
 from prefpath.votes import Votes
@@ -48,6 +49,7 @@ def on_cluster(
     """Votes in shards for the time of a fit; shards in a folder that was named stay."""
     if client is None:
         raise SettingError("votes in shards without a cluster", remedy="pass client=...")
+    step_aside()
     if isinstance(source, ShardedVotes):
         yield Cluster(client, source)
     elif folder is not None:

@@ -15,7 +15,7 @@ from prefpath.distributed.rooms import ClusterRooms
 from prefpath.distributed.settings import Model
 from prefpath.distributed.story import pack_calls, unpack_calls
 from prefpath.model.attention import PooledFit
-from prefpath.model.design import Floats, Ints, build_design, build_target
+from prefpath.model.design import Floats, Ints, Target, build_design, build_target, weighted_target
 from prefpath.model.problem import Problem
 from prefpath.solver.arguments import CELLS_AT_ONCE, Scratch
 from prefpath.solver.crowd import Crowd
@@ -97,11 +97,19 @@ class ClusterCrowd(Crowd):
         self._pair_of.append(pairs.astype(np.uint32))
         self.index = self.index._replace(pair_of=self._pair_of.values())
         self.share = self._votes.share
-        terms = self.inputs.terms._replace(threshold=self._votes.threshold)
+        terms = self.inputs.terms._replace(
+            threshold=self._votes.threshold, stands_for=self._votes.stands_for
+        )
         self.inputs = self.inputs._replace(
             design=self._votes.design(), target=self._votes.target(), terms=terms
         )
         return np.arange(before, before + len(units), dtype=np.int64)
+
+    def _common_target(self) -> Target:
+        design, target, terms = self.inputs
+        if (terms.stands_for == 1.0).all():
+            return target
+        return weighted_target(target, np.repeat(terms.stands_for, np.diff(design.cells)))
 
     def elsewhere(self) -> Arrays:
         """Numbers of those who became active, and all that rooms were told."""

@@ -101,6 +101,10 @@ class Fleet:
         """
         to_workers.forget(self.client, self.fit, self._there)
 
+    def close_soon(self) -> None:
+        """The same without waiting for it, from any thread."""
+        to_workers.forget_soon(self.client, self.fit, self._there)
+
     def _try(self, calls: Mapping[int, Any], new: set[int]) -> dict[int, Any]:
         """One call to each worker; answers of those that came back."""
         there = self._workers()

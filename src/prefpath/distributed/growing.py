@@ -51,6 +51,7 @@ class ActiveVotes:
         self._position = Growing(np.int8)
         self._choice, self._weight = Growing(np.float64), Growing(np.float64)
         self._threshold, self._share = Growing(np.float64, n_effects), Growing(np.float64)
+        self._stands_for = Growing(np.float64)
 
     def append(self, units: list[UnitVotes]) -> Design:
         """Add annotators; returns the design of these alone, numbered from 0."""
@@ -63,6 +64,7 @@ class ActiveVotes:
             growing.append(np.concatenate([getattr(unit, name) for unit in units]))
         self._threshold.append(np.array([unit.threshold for unit in units]))
         self._share.append(np.array([unit.share for unit in units]))
+        self._stands_for.append(np.array([unit.stands_for for unit in units]))
         self.labels.extend(unit.label for unit in units)
         return self._last(cells, seen)
 
@@ -101,6 +103,10 @@ class ActiveVotes:
     @property
     def threshold(self) -> Floats:
         return self._threshold.values()
+
+    @property
+    def stands_for(self) -> Floats:
+        return self._stands_for.values()
 
     @property
     def share(self) -> Floats:

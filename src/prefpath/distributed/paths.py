@@ -17,7 +17,6 @@ from prefpath.distributed.flow import ClusterPath, begin_path, solve_flow_on
 from prefpath.distributed.lbi import solve_lbi_on
 from prefpath.distributed.scorer import ClusterScorer
 from prefpath.distributed.settings import FoldOf, Model, fold_file
-from prefpath.distributed.shards import ShardedVotes
 from prefpath.errors import SettingError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import as_loss
@@ -209,22 +208,29 @@ def _as_cross_validation(found: Found, by: str) -> CrossValidation:
 
 
 @contextmanager
-def sent_folds(sharded: ShardedVotes, rows: Ints, folds: Sequence[Fold]) -> Iterator[list[FoldOf]]:
-    """Folds of collected votes for the shards, in files for as long as they are needed.
-
-    `rows[r]` is the row of the shards that r is.
-    """
+def sent_folds(collected: Collected, folds: Sequence[Fold]) -> Iterator[list[FoldOf]]:
+    """Folds of collected votes for the shards, in files for as long as they are needed."""
+    sharded, rows, offsets = collected.cluster.sharded, collected.rows, collected.votes.offsets
     ends = np.concatenate(([0], np.cumsum(sharded.n_rows)))
     with tempfile.TemporaryDirectory(
         prefix="folds-", dir=sharded.folder, ignore_cleanup_errors=True
-    ) as own:
+    ) as folder:
         for k, fold in enumerate(folds):
-            weight = np.empty(len(rows))
-            weight[rows] = fold.test
+            columns = _fold_columns(fold, rows, offsets)
             for shard in range(len(sharded)):
-                part = {"weight": weight[ends[shard] : ends[shard + 1]]}
-                write_arrays(fold_file(FilePath(own), k, shard), part)
-        yield [FoldOf(len(folds), 0, k, own) for k in range(len(folds))]
+                part = {name: own[ends[shard] : ends[shard + 1]] for name, own in columns.items()}
+                write_arrays(fold_file(FilePath(folder), k, shard), part)
+        yield [FoldOf(len(folds), 0, k, folder) for k in range(len(folds))]
+
+
+def _fold_columns(fold: Fold, rows: Ints, offsets: Ints) -> dict[str, Floats]:
+    """A fold by the rows of the shards; whom annotators stand for is nothing where all do."""
+    columns = {"train": fold.train, "test": fold.test}
+    if fold.stands_for is not None:
+        columns["stands_for"] = np.repeat(fold.stands_for, np.diff(offsets))
+    place = np.empty(len(rows), dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    return {"stands_for": np.zeros(0)} | {name: part[place] for name, part in columns.items()}
 
 
 def follow_folds(
@@ -259,5 +265,5 @@ def follow_collected(
     cluster = collected.cluster
     if not folds:
         return follow_folds(cluster, model, [], grid, **how)
-    with sent_folds(cluster.sharded, collected.rows, folds) as sent:
+    with sent_folds(collected, folds) as sent:
         return follow_folds(cluster, model, sent, grid, **how)

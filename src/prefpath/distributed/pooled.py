@@ -42,7 +42,8 @@ def survey(problem: Problem) -> Survey:
     n_items = problem.votes.n_items
     key = cell_keys(design, n_items, with_sides=problem.common_position)
     distinct, pair_of = number_keys(key, 3 * n_items * n_items)
-    ahead = np.where(design.left_at < design.right_at, target.weight, -target.weight)
+    common = problem.common_target.weight
+    ahead = np.where(design.left_at < design.right_at, common, -common)
     by_annotator = np.add.reduceat(np.append(target.weight, 0.0), design.cells[:-1])
     by_annotator[np.diff(design.cells) == 0] = 0.0
     activity = problem.votes.annotator_weight
@@ -60,7 +61,7 @@ def survey(problem: Problem) -> Survey:
             int(np.diff(design.seen).max(initial=1)),
         ),
         key=distinct,
-        pair_weight=np.bincount(pair_of, target.weight, len(distinct)).astype(float),
+        pair_weight=np.bincount(pair_of, common, len(distinct)).astype(float),
         pull=np.bincount(pair_of, ahead * target.choice, len(distinct)).astype(float),
     )
 

@@ -7,7 +7,7 @@ again to one that was lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -78,6 +78,10 @@ class Shards:
         """What every shard answers to a question of its own."""
         calls = {shard: Question(method, own) for shard, own in enumerate(given)}
         return self.fleet.ask_some(calls)
+
+    def ask_some(self, method: str, given: Mapping[int, tuple[Any, ...]]) -> list[Any]:
+        """What some shards answer, each to a question of its own, in shard order."""
+        return self.fleet.ask_some({s: Question(method, own) for s, own in given.items()})
 
     def tell(self, method: str, given: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The same for what a value must have heard."""

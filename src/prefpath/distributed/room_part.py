@@ -138,6 +138,7 @@ class UnitVotes(NamedTuple):
     weight: Floats
     threshold: Floats
     share: float
+    stands_for: float
 
 
 class Left(NamedTuple):
@@ -242,6 +243,7 @@ class RoomPart:
             weight=target.weight[cells],
             threshold=room.inputs.terms.threshold[u],
             share=float(room.waiting.share[u]),
+            stands_for=float(room.inputs.terms.stands_for[u]),
         )
 
     def _see(self, view: View) -> Sight:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.distributed.settings import FoldOf, held_out_weight
+from prefpath.distributed.settings import FoldOf, fold_of_shard
 from prefpath.model.design import Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
@@ -40,7 +40,7 @@ class ShardScorer:
 
     def __init__(self, problem: Problem, shard: int, fold: FoldOf, criterion: str) -> None:
         self._problem, self._criterion = problem, criterion
-        self._held_out = held_out_votes(problem, held_out_weight(problem.votes, shard, fold))
+        self._held_out = held_out_votes(problem, fold_of_shard(problem.votes, shard, fold).test)
         self._inputs = inputs_of(problem)
         self._theta = np.zeros(problem.votes.n_items)
         self._scratch = make_scratch(problem, with_items=False)

@@ -18,6 +18,8 @@ from prefpath.model.design import Floats
 from prefpath.model.losses import Loss
 from prefpath.model.penalties import Penalty
 from prefpath.model.problem import Problem
+from prefpath.selection.folds import Fold
+from prefpath.selection.sampling import Sampling
 from prefpath.votes import Votes
 
 # Shards a worker keeps in memory: path and folds of a fit read the same ones.
@@ -49,13 +51,15 @@ class Model:
 class FoldOf(NamedTuple):
     """Fold `number` of `n_folds`; -1 learns from all votes.
 
-    Drawn in each shard from the seed, or, with a folder, as somebody has drawn and sent it.
+    Drawn in each shard from the seed, or, with a folder, as somebody has drawn and sent it;
+    `sampling` draws whom of the shard it follows.
     """
 
     n_folds: int
     seed: int
     number: int
     folder: str | None = None
+    sampling: Sampling | None = None
 
 
 ALL_VOTES = FoldOf(1, 0, -1)
@@ -92,7 +96,8 @@ def shard_problem(model: Model, folder: str, shard: int, fold: FoldOf) -> Proble
     )
     if fold.number < 0:
         return problem
-    return problem.with_weight(votes.weight - held_out_weight(votes, shard, fold))
+    drawn = fold_of_shard(votes, shard, fold)
+    return problem.with_weight(drawn.train, drawn.stands_for)
 
 
 def of_everybody(problem: Problem, model: Model, totals: Totals) -> Problem:
@@ -115,8 +120,24 @@ def of_everybody(problem: Problem, model: Model, totals: Totals) -> Problem:
 
 
 def fold_file(folder: Path, number: int, shard: int) -> Path:
-    """Where the weights of a fold's held-out votes are, that were drawn elsewhere."""
+    """Where the weights of a fold are that was drawn elsewhere."""
     return folder / f"fold-{number}-{shard:04d}.npz"
+
+
+def fold_of_shard(votes: Votes, shard: int, fold: FoldOf) -> Fold:
+    """A fold's part of a shard: as it was sent, or as the seed draws it."""
+    if fold.folder is not None:
+        sent = read_arrays(fold_file(Path(fold.folder), fold.number, shard))
+        stands_for = sent["stands_for"][votes.offsets[:-1]] if len(sent["stands_for"]) else None
+        return Fold(sent["train"], sent["test"], stands_for)
+    test = held_out_weight(votes, shard, fold)
+    drawn = Fold(votes.weight - test, test)
+    if fold.sampling is None:
+        return drawn
+    key = np.random.default_rng([fold.seed, shard, 1]).permutation(votes.n_annotators)
+    activity = votes.annotator_weight
+    stands_for = fold.sampling.stands_for(activity, key.astype(np.uint64), fold.number)
+    return drawn.of_sample(stands_for, votes.offsets)
 
 
 def held_out_weight(votes: Votes, shard: int, fold: FoldOf) -> Floats:
@@ -125,9 +146,6 @@ def held_out_weight(votes: Votes, shard: int, fold: FoldOf) -> Floats:
     A row of weight 3 is three votes. The draw depends on the seed and the shard, hence on the
     votes and not on the cluster.
     """
-    if fold.folder is not None:
-        sent: Floats = read_arrays(fold_file(Path(fold.folder), fold.number, shard))["weight"]
-        return sent
     rng = np.random.default_rng([fold.seed, shard])
     pieces = np.clip(np.ceil(votes.weight * (1.0 - 1e-6)), 1, 1_000_000).astype(np.int64)
     row_of_piece = np.repeat(np.arange(votes.n_rows), pieces)

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prefpath.distributed.labels import as_text, hash_labels, places_of, unite_labels
+from prefpath.distributed.merging import Merging, read_merging, write_merging
 from prefpath.distributed.pieces import Block, Index, read_blocks, write_blocks
 from prefpath.distributed.shards import ShardedVotes, shard_file, write_record, write_shard
-from prefpath.distributed.workers import check_shared_folder, run_tasks, threads_of_this_worker
+from prefpath.distributed.tasks import run_tasks
+from prefpath.distributed.workers import check_shared_folder, threads_of_this_worker
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Codes, Ints
 from prefpath.votes import Votes, read_votes
@@ -38,6 +40,7 @@ N_BUCKETS = 1024
 # A shard has at most about so many rows: some seconds of work at a time, and 200 MB in a worker.
 _ROWS_A_SHARD = 2_000_000
 _FEWEST_SHARDS = 4
+_PARTS = "parts"
 
 
 class _Part(NamedTuple):
@@ -72,14 +75,14 @@ def shard_votes(
     SettingError
         If a worker does not see the folder.
     """
-    place = Path(tempfile.mkdtemp(prefix="prefpath-")) if folder is None else Path(folder)
+    place = Path(tempfile.mkdtemp(prefix="prefpath-") if folder is None else folder).absolute()
     check_folder(place, "the folder for shards")
     place.mkdir(parents=True, exist_ok=True)
     check_shared_folder(client, place)
     files = find_files(source) if isinstance(source, str | Path) else []
     if len(files) < 2:
         return write_shards(as_votes(source, reading), place)
-    parts_folder = place / "parts"
+    parts_folder = place / _PARTS
     parts_folder.mkdir(exist_ok=True)
     try:
         stems = [str(parts_folder / f"{k:06d}") for k in range(len(files))]
@@ -149,18 +152,9 @@ def read_part(file: str, stem: str, reading: Mapping[str, Any]) -> tuple[Any, ..
     return index, votes.items, votes.n_rows, dict(votes.origin)
 
 
-class Merging(NamedTuple):
-    """What all shards need: the files' blocks, and each file's items by their number among all."""
-
-    blocks: list[Index]
-    recode: list[Codes]
-    n_items: int
-    n_shards: int
-    folder: str
-
-
-def merge_shard(shard: int, merging: Merging) -> tuple[int, ...]:
+def merge_shard(shard: int, file: str, folder: str) -> tuple[int, ...]:
     """Write a shard from its blocks of all files; its sizes, zero if nobody is in it."""
+    merging = read_merging(Path(file))
     buckets = np.arange(shard, N_BUCKETS, merging.n_shards)
     blocks = [
         _with_items(block, recode)
@@ -176,7 +170,7 @@ def merge_shard(shard: int, merging: Merging) -> tuple[int, ...]:
         places_of(np.concatenate(names), annotators), np.concatenate([b.sizes for b in blocks])
     )
     merged = _merge(blocks, who, len(annotators), merging.n_items)
-    return write_shard(Path(merging.folder), shard, merged, annotators)
+    return write_shard(Path(folder), shard, merged, annotators)
 
 
 def _with_items(block: Block, recode: Codes) -> Block:
@@ -219,10 +213,10 @@ def _merge_parts(client: Client, parts: list[_Part], place: Path, source: str) -
         [places_of(part.items, items).astype(np.int32) for part in parts],
         len(items),
         number_of_shards(n_rows),
-        str(place),
     )
-    shared = client.scatter(merging, broadcast=True)
-    sizes = run_tasks(client, merge_shard, [(s, shared) for s in range(merging.n_shards)])
+    file = write_merging(place / _PARTS / "merging.npz", merging)
+    jobs = [(shard, str(file), str(place)) for shard in range(merging.n_shards)]
+    sizes = run_tasks(client, merge_shard, jobs)
     return write_record(place, items, _renumbered(place, sizes), _origin_of(parts, source))
 
 

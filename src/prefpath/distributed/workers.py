@@ -1,10 +1,11 @@
-"""What we ask of a Dask cluster: tasks in order, workers that are there, and no wait for ever."""
+"""What we ask of a Dask cluster: which workers are there, what they see; and no wait for ever."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from prefpath.errors import MachineError, MissingExtra, SettingError
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 # So long nothing may happen at all: no worker there, or none that answers.
 PATIENCE = 60.0
@@ -51,18 +52,34 @@ def worker_addresses(client: Client, silence: float = PATIENCE) -> list[str]:
     Raises
     ------
     MachineError
-        If the scheduler is gone.
+        If the scheduler is gone, or does not answer.
     """
-    with _scheduler_there():
-        seen: dict[str, float] = client.run_on_scheduler(_last_seen)
-    return sorted(address for address, ago in seen.items() if ago < silence)
+    step_aside()
+    found: list[str] = client.sync(addresses_heard_of, client, silence)
+    return found
 
 
 async def addresses_heard_of(client: Client, silence: float) -> list[str]:
     """The same, asked on the client's event loop."""
-    with _scheduler_there():
-        seen = await client.run_on_scheduler(_last_seen)
+    seen: dict[str, float] = await _ask_scheduler(client, _last_seen)
     return sorted(address for address, ago in seen.items() if ago < silence)
+
+
+def clients(client: Client) -> frozenset[str]:
+    """All clients of the cluster that are connected."""
+    return frozenset(client.sync(_ask_scheduler, client, _clients))
+
+
+def keys_on_others(client: Client, there: Collection[str]) -> list[str]:
+    """Keys of the tasks that workers have who are not among these."""
+    found: dict[str, list[str]] = client.sync(_ask_scheduler, client, _keys)
+    return [key for address, keys in found.items() if address not in there for key in keys]
+
+
+async def _ask_scheduler(client: Client, function: Callable[..., Any]) -> Any:
+    """What a function says on the scheduler, unless that is gone or stopped."""
+    with _scheduler_there():
+        return await asyncio.wait_for(client.run_on_scheduler(function), PATIENCE)
 
 
 @contextmanager
@@ -77,12 +94,6 @@ def _scheduler_there() -> Iterator[None]:
         ) from error
 
 
-def clients(client: Client) -> frozenset[str]:
-    """All clients of the cluster that are connected."""
-    with _scheduler_there():
-        return frozenset(client.run_on_scheduler(_clients))
-
-
 def _clients(dask_scheduler: Any) -> list[str]:
     return list(dask_scheduler.clients)
 
@@ -93,6 +104,27 @@ def _last_seen(dask_scheduler: Any) -> dict[str, float]:
     return {address: now - w.last_seen for address, w in dask_scheduler.workers.items()}
 
 
+def _keys(dask_scheduler: Any) -> dict[str, list[str]]:
+    """Keys of the tasks that each worker has, under way or waiting there."""
+    return {
+        address: [str(task.key) for task in w.processing]
+        for address, w in dask_scheduler.workers.items()
+    }
+
+
+def step_aside() -> None:
+    """Inside a task of a cluster: free its thread, for which the parts of a fit may wait.
+
+    A fit that is itself a task of the cluster it uses would otherwise wait for itself for ever,
+    as an actor does that calls an actor of its own worker.
+    """
+    from distributed import secede
+    from distributed.threadpoolexecutor import thread_state
+
+    if getattr(thread_state, "proceed", False):
+        secede()
+
+
 def threads_of_this_worker() -> int | None:
     """Threads that the worker of this task may use; None outside of a task."""
     from distributed import get_worker
@@ -101,75 +133,6 @@ def threads_of_this_worker() -> int | None:
         return int(get_worker().state.nthreads)
     except ValueError:
         return None
-
-
-def run_tasks(client: Client, function: Callable[..., Any], jobs: Sequence[Any]) -> list[Any]:
-    """`function(*job)` for each job on any worker; results in the jobs' order.
-
-    A job whose worker dies is done again by another; an error in the function is raised.
-    """
-    name = f"prefpath-{function.__name__}-{secrets.token_hex(4)}"
-    futures = [
-        client.submit(function, *job, key=f"{name}-{k}", pure=False) for k, job in enumerate(jobs)
-    ]
-    try:
-        wait_for(client, futures)
-        return [future.result() for future in futures]
-    except BaseException:
-        client.cancel(futures, force=True)
-        raise
-
-
-def wait_for(client: Client, futures: Sequence[Future]) -> None:
-    """Wait until all are done or one has failed; not where there is nobody to do them.
-
-    Raises
-    ------
-    MachineError
-        If no worker is left, or a task has killed several.
-    """
-    alone_since: float | None = None
-    while any(future.status == "pending" for future in futures):
-        if any(future.status == "error" for future in futures):
-            break
-        sleep_until_news(futures)
-        if worker_addresses(client):
-            alone_since = None
-        elif alone_since is None:
-            alone_since = time.monotonic()
-        elif time.monotonic() - alone_since > PATIENCE:
-            raise MachineError(
-                "the cluster has no workers left", "start workers and fit again, or resume"
-            )
-    for future in futures:
-        if future.status in ("error", "lost", "cancelled"):
-            raise_error(future)
-
-
-def sleep_until_news(futures: Sequence[Future]) -> None:
-    """Wait until one of these futures is done, but not for long."""
-    from distributed import wait
-
-    pending = [future for future in futures if future.status == "pending"]
-    try:
-        wait(pending, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
-    except TimeoutError:
-        return
-
-
-def raise_error(future: Future) -> None:
-    """Raise what a task failed with, in plain words where the machine is to blame."""
-    from distributed.scheduler import KilledWorker
-
-    error = future.exception(timeout=LOOK_EVERY) if future.status == "error" else None
-    if isinstance(error, KilledWorker):
-        raise MachineError(
-            "several workers died of the same task, probably for want of memory",
-            "give workers more memory, or split the files of votes into smaller ones",
-        ) from error
-    if error is not None:
-        raise error
-    raise MachineError(f"a task of the cluster is {future.status}", "fit again, or resume")
 
 
 def check_shared_folder(client: Client, folder: Path) -> None:
@@ -208,7 +171,8 @@ def _ask_each(client: Client, function: Callable[..., Any], *args: Any) -> dict[
         for address in worker_addresses(client)
     }
     try:
-        wait(list(futures.values()), timeout=PATIENCE)
+        with client.as_current():  # it need not be the process's default one
+            wait(list(futures.values()), timeout=PATIENCE)
     except TimeoutError:
         client.cancel([future for future in futures.values() if not future.done()], force=True)
     return {a: future.result() for a, future in futures.items() if future.status == "finished"}

@@ -29,6 +29,7 @@ _NEARLY_ALL_ALONE = (
     "predicted."
 )
 _ALONE = 0.9
+_NOTHING_LEFT = 0.01  # error so small that no longer path is worth its time
 _WORTH_WHILE = 2e-3  # of the error, for each time that t grows by e
 STOPPED_AT_THE_END = (
     "The fit stopped at the end of its path, and might predict better beyond: --t-ratio 1000 "
@@ -65,6 +66,8 @@ def _still_falls(fitted: Fitted) -> bool:
     third = float(np.log(times[-1] / times[0])) / 3.0
     curve = fitted.held_out_along(times[-1] * np.exp([-third, 0.0]))
     assert curve is not None
+    if curve.error[1] < _NOTHING_LEFT:
+        return False
     return bool(curve.error[0] - curve.error[1] > _WORTH_WHILE * curve.error[1] * third)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from prefpath.diagnose import UNREMARKABLE, Diagnosis, Headline, diagnose
+from prefpath.diagnose import CountedVerdicts, Headline, verdicts_on
 from prefpath.findings.boards import Board, boards_of
 from prefpath.findings.cautions import cautions
 from prefpath.fitted import Fitted, HasFitted, as_fitted
@@ -26,11 +24,14 @@ from prefpath.inference.words import (
     describe_unbounded,
 )
 from prefpath.leaderboard import ties_meaning, with_names
-from prefpath.model.design import Ints
 from prefpath.trust import TrustPanel, trust_panel
 from prefpath.weak import WeakEffects
 
 Columns = Mapping[str, Any]
+
+# Where votes stayed on a cluster, so many rows of annotators come to this machine; all are
+# written, so many at a time.
+MOST_ROWS_FROM_ELSEWHERE = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +43,11 @@ class Findings:
     ranking : columns
         The leaderboard, group by group.
     annotators : columns
-        Those who stand out first.
+        Those who stand out first. Where votes stayed on a cluster these are the first 10,000
+        rows; `annotator_parts` has all.
     headline : Headline
         How many annotators got which verdict, and how many are on the path.
-    diagnosis : Diagnosis
+    diagnosis : Diagnosis, or verdicts that stayed on a cluster
         What `annotators` is the table of.
     intervals : IntervalSettings
     scale, anchor
@@ -60,7 +62,7 @@ class Findings:
     ranking: Columns
     annotators: Columns
     headline: Headline
-    diagnosis: Diagnosis
+    diagnosis: CountedVerdicts
     trust: TrustPanel
     intervals: IntervalSettings
     scale: Scale = "natural"
@@ -71,6 +73,18 @@ class Findings:
     def name(self, item: Any) -> str:
         """What to call an item."""
         return self.names.get(str(item), str(item))
+
+    @property
+    def n_annotators_listed(self) -> int:
+        """Rows of `annotators`: all of them, unless votes stayed on a cluster."""
+        return len(self.annotators["annotator"])
+
+    def annotator_parts(self) -> Iterator[Columns]:
+        """The whole table of annotators, some rows at a time, in the order of `annotators`."""
+        yield self.annotators
+        order = self.diagnosis.standing_out_first
+        for start in range(self.n_annotators_listed, len(order), MOST_ROWS_FROM_ELSEWHERE):
+            yield self.diagnosis.rows(order[start : start + MOST_ROWS_FROM_ELSEWHERE])
 
     @cached_property
     def boards(self) -> tuple[Board, ...]:
@@ -179,6 +193,7 @@ class Findings:
             "groups": [_board_json(board) for board in self.boards],
             "ranking": records(self.ranking),
             "annotators": records(self.annotators),
+            "annotators_listed": self.n_annotators_listed,
             "features": None if self.coefficients is None else records(self.coefficients),
             "trust": [
                 {"name": c.name, "status": c.status, "finding": c.finding, "advice": c.advice}
@@ -214,12 +229,13 @@ def find(
     """
     fitted = as_fitted(model)
     settings = IntervalSettings() if intervals is None else intervals
-    diagnosis = diagnose(fitted, q=q)
+    diagnosis = verdicts_on(fitted, q=q)
     ranking = leaderboard_columns(fitted, settings, scale=scale, anchor=anchor)
+    shown = None if fitted.remote is None else MOST_ROWS_FROM_ELSEWHERE
     return Findings(
         fitted=fitted,
         ranking=with_names(ranking, names or {}),
-        annotators=standing_out_first(diagnosis),
+        annotators=diagnosis.rows(diagnosis.standing_out_first[:shown]),
         headline=diagnosis.headline,
         diagnosis=diagnosis,
         trust=trust_panel(fitted.votes, about=settings.about),
@@ -229,17 +245,6 @@ def find(
         weak=weak,
         names=names or {},
     )
-
-
-def standing_out_first(diagnosis: Diagnosis) -> Columns:
-    """One row for each annotator: a verdict of note first, then who is on the path."""
-    columns = diagnosis.columns()
-    calm = np.isin(np.asarray(columns["verdict"]).astype(str), UNREMARKABLE)
-    on_path = np.zeros(len(calm), dtype=bool)
-    for effect in ("deviation", "position_bias"):
-        on_path |= np.asarray(columns[effect]) != 0
-    order = np.lexsort((~on_path, calm))
-    return {name: _reordered(values, order) for name, values in columns.items()}
 
 
 def records(columns: Columns) -> list[dict[str, Any]]:
@@ -256,7 +261,3 @@ def _board_json(board: Board) -> dict[str, Any]:
         "certain": board.certain if board.rivals is not None else None,
         "may_be_first_too": None if board.rivals is None else list(board.rivals),
     }
-
-
-def _reordered(values: Any, order: Ints) -> Any:
-    return values[order] if isinstance(values, np.ndarray) else [values[k] for k in order]

@@ -10,6 +10,7 @@ import numpy as np
 from prefpath.checkpoint import Checkpoint, Place, keeping, slot_in
 from prefpath.errors import SettingError
 from prefpath.machine import blas_threads_for
+from prefpath.model.design import Floats
 from prefpath.model.fingerprint import problem_settings, votes_digest
 from prefpath.model.problem import Problem
 from prefpath.path import Path
@@ -21,6 +22,7 @@ from prefpath.selection.cross_validation import (
     follow_until_settled,
 )
 from prefpath.selection.folds import Fold, Over, enough_folds, make_folds
+from prefpath.selection.sampling import Sampling, plan_sampling
 from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
@@ -28,6 +30,7 @@ from prefpath.solver.work import Common, Progress
 if TYPE_CHECKING:
     from prefpath.distributed.collected import Cluster, Collected
     from prefpath.distributed.settings import Model
+    from prefpath.votes.remote import RemoteVotes
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,14 @@ class StopSettings:
     def n_followed(self, n_rows: int) -> int:
         """How many of the folds are followed: of very many votes a few say the same."""
         return enough_folds(n_rows, self.n_folds) if self.over == "votes" else self.n_folds
+
+    def sampling(
+        self, activity: Floats, n_rows: int, n_items: int, settings: PathSettings
+    ) -> Sampling | None:
+        """Whom of very many annotators the folds follow; None follows all."""
+        if self.over != "votes" or (settings.solver, settings.common) != ("flow", "flow"):
+            return None
+        return plan_sampling(activity, n_rows, n_items, self.n_followed(n_rows))
 
     def time_on(self, path: Path, found: CrossValidation | None) -> float:
         """The time these settings choose."""
@@ -118,7 +129,7 @@ def _follow_on(
     from prefpath.distributed import paths
 
     _check_for_cluster(settings)
-    folds = _folds(problem, stop) if stop.n_folds else []
+    folds = _folds(problem, settings, stop) if stop.n_folds else []
     path, found = paths.follow_collected(
         collected,
         paths.model_of(problem),
@@ -135,6 +146,7 @@ def _follow_on(
 
 def follow_elsewhere(
     cluster: Cluster,
+    votes: RemoteVotes,
     model: Model,
     settings: PathSettings,
     stop: StopSettings,
@@ -152,7 +164,8 @@ def follow_elsewhere(
             expected='cv_over="votes"',
             remedy="fit with collect=True, if this machine can hold the votes",
         )
-    n_followed = stop.n_followed(int(cluster.sharded.n_rows.sum()))
+    n_rows = int(cluster.sharded.n_rows.sum())
+    sampling = stop.sampling(votes.annotator_weight, n_rows, votes.n_items, settings)
     with keeping(checkpoint) as keeper:
         seed = (keeper.seed if keeper is not None else 0) if stop.seed is None else stop.seed
         if keeper is not None:
@@ -162,7 +175,7 @@ def follow_elsewhere(
         return follow_folds(
             cluster,
             model,
-            [FoldOf(stop.n_folds, seed, k) for k in range(n_followed)],
+            [FoldOf(stop.n_folds, seed, k, None, sampling) for k in range(stop.n_followed(n_rows))],
             make_grid(None, settings.n_times, settings.t_ratio),
             criterion=stop.criterion,
             progress=progress,
@@ -191,7 +204,7 @@ def _follow(
     grid = make_grid(None, settings.n_times, settings.t_ratio)
     solver = settings.solver
     how: dict[str, Any] = {"common": settings.common, "n_threads": settings.n_threads}
-    folds = _folds(problem, stop) if stop.n_folds else []
+    folds = _folds(problem, settings, stop) if stop.n_folds else []
     if folds and grid.is_open and solver == "flow":
         how |= {"criterion": stop.criterion, "progress": progress, "checkpoint": keeper}
         return follow_until_settled(problem, folds, grid, **how)
@@ -203,7 +216,7 @@ def _follow(
     return path, cross_validate(problem, path, folds, **how)
 
 
-def _folds(problem: Problem, stop: StopSettings) -> list[Fold]:
+def _folds(problem: Problem, settings: PathSettings, stop: StopSettings) -> list[Fold]:
     if stop.over == "items" and problem.features is None:
         raise SettingError(
             "folds over items without features",
@@ -211,4 +224,11 @@ def _folds(problem: Problem, stop: StopSettings) -> list[Fold]:
             remedy='pass features=..., or cv_over="votes"',
         )
     votes, most = problem.votes, stop.n_followed(problem.votes.n_rows)
-    return make_folds(votes, stop.n_folds, over=stop.over, random_state=stop.seed, most=most)
+    return make_folds(
+        votes,
+        stop.n_folds,
+        over=stop.over,
+        random_state=stop.seed,
+        most=most,
+        sampling=stop.sampling(votes.annotator_weight, votes.n_rows, votes.n_items, settings),
+    )

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from prefpath.errors import SettingError
 from prefpath.inference.consensus import common_gradient, common_hessian, invert
 from prefpath.inference.evidence import Evidence, pooled_target
 from prefpath.inference.sandwich import Clustered
+from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats, Ints
 from prefpath.solver.executors import Serial, Threads, check_threads
 from prefpath.text import counted
@@ -74,7 +74,7 @@ def bootstrap_coefficients(
 
     # Resamples are what runs side by side; BLAS's own threads would only wait for each other.
     with (
-        threadpool_limits(1, user_api="blas"),
+        one_blas_thread(),
         Threads(threads) if threads > 1 else Serial() as executor,
     ):
         blocks = executor.map(one_block, range(len(sizes)))

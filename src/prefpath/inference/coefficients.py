@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
+from prefpath.distributions import student_quantile
 from prefpath.fitted import Fitted
 from prefpath.inference.board import IntervalSettings
 from prefpath.inference.columns import or_none
@@ -27,7 +27,7 @@ def coefficient_bounds(fitted: Fitted, intervals: IntervalSettings) -> dict[str,
     low = high = np.full(n, np.nan)
     if common is not None and common.bounded.all() and _tells_apart(fitted.features):
         columns["coefficient"], error = _with_errors(fitted, common)
-        reach = float(student.isf((1.0 - intervals.level) / 2.0, common.degrees_of_freedom))
+        reach = float(student_quantile((1.0 - intervals.level) / 2.0, common.degrees_of_freedom))
         low, high = (columns["coefficient"] + side * reach * error for side in (-1.0, 1.0))
         low, high = (np.where(error > 0.0, end, np.nan) for end in (low, high))
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
+from prefpath.distributions import student_quantile
 from prefpath.errors import SettingError
 from prefpath.inference.intervals import CommonScores
 from prefpath.inference.loose import Loose
@@ -76,7 +76,7 @@ def position_effect(
     """The common position effect and its interval, as logit and as probability of the first."""
     low = high = np.nan
     if common is not None and common.common_position is not None:
-        reach = float(student.isf((1.0 - level) / 2.0, common.degrees_of_freedom))
+        reach = float(student_quantile((1.0 - level) / 2.0, common.degrees_of_freedom))
         point, error = common.common_position, common.position_error or 0.0
         low, high = point - reach * error, point + reach * error
     logit = or_none(np.array([point, low, high]))

@@ -111,13 +111,15 @@ def invert(evidence: Evidence, hessian: Floats) -> Floats:
         result: Floats = linalg.pinvh(hessian, rtol=_RELATIVE_CUTOFF)
         return result
     free, level = evidence.free, evidence.level
+    inverse = np.zeros_like(hessian)
+    if not np.any(free):  # older SciPy refuses to factor an empty matrix
+        return inverse
     inner = hessian[np.ix_(free, free)]
-    scale = max(float(np.diag(inner).mean()), 1e-300) if len(inner) else 1.0
+    scale = max(float(np.diag(inner).mean()), 1e-300)
     try:
         factor = linalg.cho_factor(inner + scale * level, lower=True)
         solved = linalg.cho_solve(factor, np.eye(len(inner))) - level / scale
     except linalg.LinAlgError:  # flat to working precision: the fit is running away
         solved = linalg.pinvh(inner, rtol=_RELATIVE_CUTOFF)
-    inverse = np.zeros_like(hessian)
     inverse[np.ix_(free, free)] = solved
     return inverse

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
 
+from prefpath.distributions import normal_tail, student_quantile
 from prefpath.errors import SettingError
 from prefpath.inference.evidence import Evidence
 from prefpath.inference.sandwich import Clustered
@@ -112,7 +111,7 @@ class CommonScores:
     def _bounds(
         self, score: Floats, error: Floats, level: float, anchor: int | None
     ) -> tuple[Floats, Floats]:
-        reach = float(student.isf((1.0 - level) / 2.0, self.degrees_of_freedom))
+        reach = float(student_quantile((1.0 - level) / 2.0, self.degrees_of_freedom))
         if self.draws is None:
             return score - reach * error, score + reach * error
         draws = self.draws if anchor is None else self.draws - self.draws[:, [anchor]]
@@ -248,7 +247,7 @@ def _expanded_percentiles(draws: Floats, reach: float, n_annotators: int) -> tup
     A plain percentile interval is too short by the factor of a normal instead of a t quantile
     and by sqrt((U - 1) / U) (Hesterberg 2015).
     """
-    tail = float(norm.sf(reach * np.sqrt(n_annotators / (n_annotators - 1.0))))
+    tail = float(normal_tail(reach * np.sqrt(n_annotators / (n_annotators - 1.0))))
     ordered = np.sort(draws, axis=0)  # NaN last
     known = np.isfinite(ordered) | np.isinf(ordered)
     count = known.sum(axis=0)

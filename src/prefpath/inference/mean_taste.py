@@ -27,7 +27,7 @@ from scipy import linalg, sparse
 from prefpath.inference.absorption import annotator_coefficients, own_hessian
 from prefpath.inference.consensus import Consensus, invert
 from prefpath.inference.evidence import Evidence
-from prefpath.inference.sandwich import annotator_gradients
+from prefpath.inference.gradients import annotator_gradients
 from prefpath.model.design import Floats, Ints
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes.encode import BoolArray

@@ -21,9 +21,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import false_discovery_control, norm
-from scipy.stats import t as student
 
+from prefpath.distributions import normal_tail, student_tail
 from prefpath.fitted.follow import check_switch
 from prefpath.inference.slope_sums import (
     LEAST_TOLD,
@@ -136,7 +135,7 @@ def _variance_of_slopes(
     if expected <= 0.0:
         return 0.0, 1.0
     z = each.sum() / max(float(np.sqrt((each**2).sum())), TINY)
-    return max(float(each.sum()) / expected, 0.0), float(norm.sf(z))
+    return max(float(each.sum()) / expected, 0.0), float(normal_tail(z))
 
 
 def _who_is_unlike(votes: SlopeVotes, found: Slopes, tested: BoolArray, loss: Loss) -> BoolArray:
@@ -145,21 +144,23 @@ def _who_is_unlike(votes: SlopeVotes, found: Slopes, tested: BoolArray, loss: Lo
     # The scores were fitted to these votes: their own share of a common slope is taken out.
     variance = found.score_variance * (1.0 - told / told.sum())
     t = np.abs(found.score) / np.sqrt(np.maximum(variance, TINY))
-    p: Floats = np.where(np.abs(found.score / told) > _FAR, 2.0 * norm.sf(t), 1.0)
+    p: Floats = np.where(np.abs(found.score / told) > _FAR, 2.0 * normal_tail(t), 1.0)
     candidate = _at_rate(p, tested)
     if not candidate.any():  # allowing for tastes only makes p-values larger
         return candidate
     beyond = _beyond_slopes(*votes.refitted(candidate))
     unexplained = _beyond_flattening(found, flattened(beyond.least_variance, loss))
     t = np.abs(unexplained) / np.sqrt(np.maximum(variance * beyond.factor, TINY))
-    p = np.where(candidate, 2.0 * student.sf(t, beyond.freedom), p)
+    p = np.where(candidate, 2.0 * student_tail(t, beyond.freedom), p)
     return _at_rate(p, tested)
 
 
 def _at_rate(p: Floats, tested: BoolArray) -> BoolArray:
-    """Which of those tested are named at the rate of false discoveries."""
+    """Which of those tested are named at the rate of false discoveries (Benjamini, Hochberg)."""
     named = np.zeros_like(tested)
-    named[tested] = false_discovery_control(p[tested]) < _RATE
+    order = np.flatnonzero(tested)[np.argsort(p[tested], kind="stable")]
+    below = np.flatnonzero(p[order] * len(order) < _RATE * np.arange(1, len(order) + 1))
+    named[order[: below[-1] + 1 if len(below) else 0]] = True
     return named
 
 

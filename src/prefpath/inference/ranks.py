@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import t as student
 
+from prefpath.distributions import student_quantile
 from prefpath.fitted.ranks import rank_within
 from prefpath.inference.loose import Loose
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray, CodeArray
+
+# Items compared with all others at a time.
+_ROWS = 32
 
 
 class ScoresWithErrors(Protocol):
@@ -64,38 +67,51 @@ def _surely(
     """How many members are surely above and below each of them."""
     above = np.empty(len(members), dtype=np.int64)
     below = np.empty(len(members), dtype=np.int64)
-    # The quantile for each number of members that may still be undecided.
+    # The quantile for each number of members that may still be undecided, 0 of them first.
     tails = np.minimum((1.0 - level) / np.arange(1, len(members)), 0.5)
-    quantiles = student.isf(tails, common.degrees_of_freedom)
-    for k, i in enumerate(members):
-        ratio = _ratios(common, members, int(i), loose)[members != i]
-        reach = _undecided_reach(np.sort(np.abs(ratio))[::-1], quantiles)
-        above[k] = np.count_nonzero(ratio > reach)
-        below[k] = np.count_nonzero(ratio < -reach)
+    quantiles = np.append(0.0, student_quantile(tails, common.degrees_of_freedom))
+    for start in range(0, len(members), _ROWS):
+        rows = slice(start, start + _ROWS)
+        ratio = _ratios(common, members, members[rows], loose)
+        reach = _undecided_reach(np.abs(ratio), quantiles)[:, None]
+        above[rows] = np.count_nonzero(ratio > reach, axis=1)
+        below[rows] = np.count_nonzero(ratio < -reach, axis=1)
     return above, below
 
 
-def _ratios(common: ScoresWithErrors, members: Ints, i: int, loose: Loose) -> Floats:
-    """How far each member is above item i, in standard errors or as surely as that."""
-    centre, error = common.difference(members, i)
-    ratio = centre / np.maximum(error, 1e-300)
-    if i in loose:
-        ratio = _as_ratio(-loose[i][members], common.degrees_of_freedom)
-    for k, other in enumerate(members.tolist()):
-        if other in loose and other != i:
-            ratio[k] = _as_ratio(loose[other][[i]], common.degrees_of_freedom)[0]
+def _ratios(common: ScoresWithErrors, members: Ints, items: Ints, loose: Loose) -> Floats:
+    """How far each member is above each of the items, in standard errors or as surely as that.
+
+    A row an item, a column a member; 0 for itself.
+    """
+    centre, error = common.difference(members[None, :], items[:, None])
+    ratio = np.divide(centre, np.maximum(error, 1e-300, out=error), out=centre)
+    freedom = common.degrees_of_freedom
+    for row in np.flatnonzero(np.isin(items, list(loose))):
+        ratio[row] = _as_ratio(-loose[int(items[row])][members], freedom)
+    for column in np.flatnonzero(np.isin(members, list(loose))):
+        ratio[:, column] = _as_ratio(loose[int(members[column])][items], freedom)
+    ratio[items[:, None] == members] = 0.0
     return ratio
 
 
 def _as_ratio(evidence: Floats, degrees_of_freedom: float) -> Floats:
     """The quantile whose tail has the probability that the evidence leaves to chance."""
     tail = np.minimum(np.exp(-np.abs(evidence)), 0.5)
-    ratio: Floats = np.sign(evidence) * student.isf(tail, degrees_of_freedom)
+    ratio: Floats = np.sign(evidence) * student_quantile(tail, degrees_of_freedom)
     return ratio
 
 
-def _undecided_reach(sizes: Floats, quantiles: Floats) -> float:
-    """The quantile at which Holm's steps stop; sizes fall, `quantiles[k - 1]` is for k left."""
-    left = quantiles[::-1][: len(sizes)]
-    stops = np.flatnonzero(sizes <= left)
-    return float(left[stops[0]]) if len(stops) else 0.0
+def _undecided_reach(sizes: Floats, quantiles: Floats) -> Floats:
+    """The quantile at which Holm's steps stop, of each row; `quantiles[k]` is for k undecided.
+
+    The steps settle the largest size first. Those that exceed the quantile all at once do so one
+    by one as well, since quantiles fall with the number left: nothing has to be sorted.
+    """
+    left = np.full(len(sizes), len(quantiles) - 1)
+    while True:
+        settled = np.count_nonzero(sizes > quantiles[left][:, None], axis=1)
+        after = len(quantiles) - 1 - settled
+        if np.array_equal(after, left):
+            return np.asarray(quantiles[left])
+        left = after

@@ -29,11 +29,10 @@ from prefpath.inference.consensus import (
     invert,
 )
 from prefpath.inference.evidence import Evidence, active_annotators
+from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_variance
 from prefpath.model.design import Floats, Ints
-from prefpath.solver.arguments import CommonPart, Inputs, Personal, make_scratch, terms_of
-from prefpath.solver.kernels import gradient_shard
 from prefpath.stages import INTERVALS, tell
 from prefpath.votes.trials import trials_of_rows
 
@@ -205,22 +204,6 @@ def _active_curvature(evidence: Evidence, coefficient: Floats, sizes: Floats) ->
             share = k / len(active)
             tell(INTERVALS, _AFTER_CONSENSUS + share * (_AFTER_CURVATURE - _AFTER_CONSENSUS))
     return total
-
-
-def annotator_gradients(evidence: Evidence, coefficient: Floats) -> tuple[Floats, Floats]:
-    """Gradient of every annotator's summed loss in their block and in the position."""
-    problem = evidence.problem
-    blocks, position_gradient = np.zeros_like(evidence.own), np.zeros_like(evidence.own_bias)
-    terms = terms_of(problem)._replace(total=1.0)
-    gradient_shard(
-        np.arange(problem.votes.n_annotators, dtype=np.int64),
-        Inputs(problem.design, problem.target, terms),
-        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
-        Personal(evidence.own, evidence.own_bias[:, None]),
-        Personal(blocks, position_gradient[:, None]),
-        make_scratch(problem),
-    )
-    return blocks, position_gradient
 
 
 def _balance(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> None:

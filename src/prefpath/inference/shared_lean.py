@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import t as student
 
+from prefpath.distributions import student_tail
 from prefpath.fitted.follow import check_switch
 from prefpath.model.design import Floats
 from prefpath.pairs.counts import PairIndex
@@ -111,7 +111,7 @@ def _tested_without_each(pull: Floats, told: Floats, spread: Floats) -> SharedLe
 
 def _tested(pull: Floats, told: Floats, spread: Floats, df: float) -> SharedLean:
     z = abs(pull.sum()) / np.sqrt(max(float(spread.sum()), 1e-300))
-    return SharedLean(float(pull.sum() / told.sum()), float(2.0 * student.sf(z, df)))
+    return SharedLean(float(pull.sum() / told.sum()), float(2.0 * student_tail(z, df)))
 
 
 class CodedRows(Protocol):

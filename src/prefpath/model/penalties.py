@@ -228,15 +228,17 @@ def block_norms(code: int, z: Array, ends: NDArray[np.int64]) -> Array:
     return norms
 
 
-@kernel()
 def block_proxes(
     code: int, z: Array, ends: NDArray[np.int64], threshold: Array, scale: float
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """`scale * prox` of every block, and which blocks are not zero."""
-    result = np.empty(len(z))
-    is_active = np.empty(len(ends) - 1, dtype=np.bool_)
-    for k in range(len(is_active)):
-        start, stop = ends[k], ends[k + 1]
-        out = result[start:stop]
-        is_active[k] = scaled_prox(code, z, start, stop, threshold[k], scale, out)
-    return result, is_active
+    """`scale * prox` of every block, and which blocks are not zero; in NumPy."""
+    n = len(ends) - 1
+    owner = np.repeat(np.arange(n), np.diff(ends))
+    if code == GROUP:  # added up in the order of `dual_norm`, to the same bits
+        size = np.sqrt(np.bincount(owner, weights=z * z, minlength=n))
+        is_active = size > threshold
+        factor = scale * (1.0 - threshold / np.where(is_active, size, 1.0))
+        return np.where(is_active, factor, 0.0)[owner] * z, is_active
+    value = scale * soft_thresholds(z, threshold[owner])
+    is_active = np.bincount(owner, weights=np.abs(z) > threshold[owner], minlength=n) > 0
+    return value, is_active

@@ -18,6 +18,7 @@ from prefpath.model.design import (
     build_design,
     build_target,
     cell_starts_of,
+    weighted_target,
 )
 from prefpath.model.losses import Loss, as_loss
 from prefpath.model.penalties import Penalty, as_penalty
@@ -49,6 +50,9 @@ class Problem:
     deviation_threshold, position_threshold, attention_threshold : array (n_annotators,)
         Where an annotator's dual variable leaves the ball: 1, or more for those who vote a
         lot if the penalty is balanced; attention's are a constant share of that.
+    stands_for : array (n_annotators,) or None
+        How many like them each annotator stands for in the common part, where only a sample of
+        the annotators is followed; None where all are.
     """
 
     votes: Votes
@@ -67,6 +71,7 @@ class Problem:
     position_threshold: Floats
     attention: bool
     attention_threshold: Floats
+    stands_for: Floats | None = None
     _shared: _Shared = field(default_factory=_Shared, repr=False)
 
     @classmethod
@@ -112,14 +117,19 @@ class Problem:
             attention_threshold=RELATIVE_THRESHOLD * threshold,
         )
 
-    def with_weight(self, weight: Floats) -> Problem:
-        """The same problem with other weights of the votes' rows: a fold, a resample."""
-        return replace(
+    def with_weight(self, weight: Floats, stands_for: Floats | None = None) -> Problem:
+        """The same problem with other weights of the votes' rows: a fold, a resample.
+
+        With `stands_for` it is that of a sample of the annotators: to the common part each is
+        as many as they stand for, and each moves and pops up as they would among all.
+        """
+        result = replace(
             self,
             weight=weight,
             target=build_target(self.votes, self.cell_starts, weight),
-            total_weight=float(weight.sum()),
+            stands_for=stands_for,
         )
+        return replace(result, total_weight=float(result.common_weight.sum()))
 
     def with_cells(self, *, merged: bool) -> Problem:
         """The same problem where rows that differ in the choice alone share a cell, or do not."""
@@ -156,10 +166,24 @@ class Problem:
             )
         return self._shared.pool_index
 
+    @property
+    def common_weight(self) -> Floats:
+        """What the votes' rows weigh in the common part."""
+        if self.stands_for is None:
+            return self.weight
+        return self.weight * np.repeat(self.stands_for, np.diff(self.votes.offsets))
+
+    @cached_property
+    def common_target(self) -> Target:
+        """What the cells weigh in the common part, and their choices."""
+        if self.stands_for is None:
+            return self.target
+        return weighted_target(self.target, np.repeat(self.stands_for, np.diff(self.design.cells)))
+
     @cached_property
     def pooled_fit(self) -> PooledFit:
         """One ranking of everybody's votes; of this problem's weights, a fold has its own."""
-        pooled = pool_everybody(self.design, self.target, self.pool_index)
+        pooled = pool_everybody(self.design, self.common_target, self.pool_index)
         return fit_pooled(pooled, self.loss, self.votes.n_items, self.features)
 
     @property

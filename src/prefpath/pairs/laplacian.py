@@ -11,6 +11,7 @@ from scipy import linalg, sparse
 from scipy.linalg import blas
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
+from prefpath.pairs.triangles import invert_factor
 from prefpath.votes.encode import CodeArray, FloatArray, IntArray
 
 # Up to here a dense factorisation takes less time than it takes to call anything else.
@@ -82,13 +83,13 @@ class PairGraph:
     def factor(self, weight: FloatArray) -> tuple[FloatArray, bool]:
         """Cholesky factor of the dense system, with what pins the constants added."""
         matrix = self.dense(weight)
+        scale = self._pin(matrix.diagonal())
         if self.ridge == 0.0:
-            self._add_pins(matrix, self._pin(matrix))
+            self._add_pins(matrix, scale)
         try:
             return linalg.cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:  # flat to working precision: scores are running away
             matrix = self.dense(weight)
-            scale = self._pin(matrix)
             self._add_pins(matrix, scale)
             matrix[np.diag_indices(self.n_items)] += 1e-12 * scale
             return linalg.cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
@@ -97,10 +98,10 @@ class PairGraph:
         """Generalised inverse, dense: scores sum to zero in each component."""
         if self.n_items == 0:
             return np.zeros((0, 0))
-        solved = linalg.cho_solve(self.factor(weight), np.eye(self.n_items), check_finite=False)
+        solved = invert_factor(self.factor(weight)[0])
         if self.ridge == 0.0:
-            self._add_pins(solved, -1.0 / self._pin(self.dense(weight)))
-        return np.asarray(solved)
+            self._add_pins(solved, -1.0 / self._pin(self._degree(weight)))
+        return solved
 
     def dense(self, weight: FloatArray) -> FloatArray:
         """Upper triangle of the matrix; below the diagonal it is zero."""
@@ -116,8 +117,8 @@ class PairGraph:
         diagonal = sparse.diags_array(self._degree(weight) + self.ridge)
         return sparse.csr_array(upper + upper.T + diagonal)
 
-    def _pin(self, matrix: FloatArray) -> float:
-        return max(float(matrix.ravel()[:: self.n_items + 1].mean()), 1e-300)
+    def _pin(self, diagonal: FloatArray) -> float:
+        return max(float(diagonal.mean()), 1e-300)
 
     def _add_pins(self, matrix: FloatArray, scale: float) -> None:
         """Add `scale` times the projection on constants of each component, in place."""

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import t as student
 
+from prefpath.distributions import student_quantile
 from prefpath.pairs import BoundedFit
 from prefpath.pairs.fit import Derivatives
 from prefpath.plain.arrays import CodedComparisons
+from prefpath.plain.clustered import sandwich
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, IntArray
-
-_CHUNK = 2_000  # annotators whose scores are dense at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +37,16 @@ class ScoreErrors:
 
     def difference(self, a: IntArray | int, b: IntArray | int) -> tuple[FloatArray, FloatArray]:
         """Difference of the scores of items a and b (codes), and its standard error."""
-        variance = np.maximum(
-            _variance_of_difference(self.covariance, a, b),
-            _variance_of_difference(self.unclustered, a, b),
-        )
+        variance = _variance_of_difference(self.covariance, a, b)
+        if self.unclustered is not self.covariance:
+            single = _variance_of_difference(self.unclustered, a, b)
+            variance = np.maximum(variance, single)
         centre: FloatArray = np.asarray(self.score[a] - self.score[b])
         return centre, np.sqrt(np.maximum(variance, 0.0))
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Bounds of each score; NaN where nothing bounds it."""
-        reach = float(student.isf((1.0 - level) / 2.0, self.degrees_of_freedom))
+        reach = float(student_quantile((1.0 - level) / 2.0, self.degrees_of_freedom))
         variance = np.maximum(np.diagonal(self.covariance), np.diagonal(self.unclustered))
         error = np.where(self.bounded, np.sqrt(np.maximum(variance, 0.0)), np.nan)
         return self.score - reach * error, self.score + reach * error
@@ -67,8 +66,9 @@ def score_errors(
     covariance, freedom = inverse, np.inf
     if votes.annotator is not None and votes.n_annotators > 1:
         n = votes.n_annotators
-        meat = _meat(votes, fitted, derivatives)[np.ix_(bounded, bounded)]
-        covariance, freedom = inverse @ meat @ inverse * (n / (n - 1)), n - 1.0
+        gradient = annotator_gradients(votes, fitted, derivatives)[:, bounded]
+        covariance, freedom = sandwich(inverse, gradient), n - 1.0
+        covariance *= n / (n - 1)
     return ScoreErrors(
         score=fitted.scores,
         component=fitted.component,
@@ -91,18 +91,8 @@ def _variance_of_difference(
     covariance: FloatArray, a: IntArray | int, b: IntArray | int
 ) -> FloatArray:
     variance = np.diagonal(covariance)
-    return np.asarray(variance[a] + variance[b] - 2.0 * covariance[a, b])
-
-
-def _meat(votes: CodedComparisons, fitted: BoundedFit, derivatives: Derivatives) -> FloatArray:
-    """Sum over annotators of the outer square of their gradient in the scores."""
-    gradient = annotator_gradients(votes, fitted, derivatives)
-    n_items = len(fitted.scores)
-    meat = np.zeros((n_items, n_items))
-    for start in range(0, votes.n_annotators, _CHUNK):
-        part = gradient[start : start + _CHUNK].toarray()
-        meat += part.T @ part
-    return meat
+    # Rows of b: of all items against a few these are read from one end to the other.
+    return np.asarray(variance[a] + variance[b] - 2.0 * covariance[b, a])
 
 
 def annotator_gradients(

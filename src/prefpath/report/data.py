@@ -167,5 +167,7 @@ def _common_ranks(findings: Findings) -> Ints:
 
 
 def _codes(labels: Labels, wanted: Any) -> Ints:
-    code = {label: k for k, label in enumerate(labels.tolist())}
-    return np.array([code[label] for label in np.asarray(wanted).tolist()], dtype=np.int64)
+    asked = np.asarray(wanted).tolist()
+    known = set(asked)  # few of perhaps millions
+    code = {label: k for k, label in enumerate(labels.tolist()) if label in known}
+    return np.array([code[label] for label in asked], dtype=np.int64)

@@ -22,10 +22,14 @@ _LARGEST = 4_500_000  # 6 MB of the page's 10, in base64
 _SENTENCES = ("reason", "notes")
 
 
-def download_link(name: str, columns: Columns, noun: str) -> str:
-    """A link that saves the whole table, compressed if large; words where it is too large."""
+def download_link(name: str, columns: Columns, noun: str, n_of: int | None = None) -> str:
+    """A link that saves a table, compressed if large; words where it is too large.
+
+    `n_of` is how many rows the whole table has, if it may have more than are here.
+    """
     n_rows = len(next(iter(columns.values())))
-    which = agreeing(n_rows, "the", "all")
+    whole = n_of is None or n_rows == n_of
+    which = agreeing(n_rows, "the", "all") if whole else "the first"
     short = {key: values for key, values in columns.items() if key not in _SENTENCES}
     for kept in (columns, short):
         written, kind, suffix = _pack(_csv(kept).encode("utf-8", "replace"))

@@ -122,6 +122,7 @@ def annotator_section(data: ReportData) -> str:
     """Who is who: verdicts, evidence, and the ranking of each beside the common one."""
     voter = data.votes.voter
     seeing = ", ◐ sees more or less sharply" if data.fitted.problem.attention else ""
+    saved = download_link("annotators", data.annotators, voter, data.votes.n_annotators)
     return f"""
 <section id="people" aria-labelledby="people-title">
 <div class="bar"><h2 id="people-title">{voter.capitalize()}s</h2>
@@ -132,7 +133,7 @@ and for that {voter}’s own ranking. The first column follows the slider:
 ◆ own taste, ◀ leans left, ▶ leans right{seeing}; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, voter)}
-<p class="note">{download_link("annotators", data.annotators, voter)}</p></section>"""
+<p class="note">{saved}</p></section>"""
 
 
 def path_section(data: ReportData, charts: Mapping[str, str]) -> str:

@@ -8,22 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from prefpath.diagnose.verdicts import (
-    CONTRARY,
-    FOLLOWS,
-    GOES_WITH,
-    INCONCLUSIVE,
-    LEANS_LEFT,
-    LEANS_RIGHT,
-    NOISY,
-    ONE_SIDED,
-    OWN_TASTE,
-    RANDOM,
-    SHARPER,
-    TOO_FEW,
-    UNEXPLAINED,
-)
 from prefpath.inference.words import missing_end
+from prefpath.report.badges import also_of, badge
 from prefpath.report.data import Columns, ReportData
 from prefpath.report.escape import one_line, text
 from prefpath.report.evidence import interval
@@ -306,7 +292,7 @@ def _annotator_row(data: ReportData, k: int, columns: Sequence[Any], has_sides: 
     row = [
         Cell('<span class="now"></span>'),
         Cell(button, name),
-        Cell(f'<span class="badge {_MOODS.get(verdict, "")}">{text(verdict)}</span>', verdict),
+        Cell(" ".join(badge(word) for word in (verdict, *also_of(people, k))), verdict),
     ]
     if has_sides:
         row.append(_clicks(people["left"][k], people["right"][k]))
@@ -322,23 +308,6 @@ def _by_now(data: ReportData, column: str, value: Any) -> Any:
     """A taste that begins beyond the chosen point is none there."""
     later = column == "deviation_entered" and known(value) and value > data.fitted.t
     return None if later else value
-
-
-_MOODS = {
-    FOLLOWS: "calm",
-    GOES_WITH: "calm",
-    TOO_FEW: "calm",
-    INCONCLUSIVE: "calm",
-    SHARPER: "taste",
-    NOISY: "lean",
-    UNEXPLAINED: "lean",
-    CONTRARY: "alarm",
-    OWN_TASTE: "taste",
-    LEANS_LEFT: "lean",
-    LEANS_RIGHT: "lean",
-    ONE_SIDED: "alarm",
-    RANDOM: "alarm",
-}
 
 
 def _clicks(left: float, right: float) -> Cell:

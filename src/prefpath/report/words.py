@@ -8,6 +8,7 @@ import numpy as np
 
 from prefpath.diagnose.verdicts import FOLLOWS, GOES_WITH, INCONCLUSIVE, TOO_FEW, VERDICTS
 from prefpath.findings import Board
+from prefpath.report.badges import also_of
 from prefpath.report.data import ReportData
 from prefpath.report.escape import label, text
 from prefpath.report.format import known, percent, plural
@@ -108,6 +109,7 @@ def _who_stands_out(data: ReportData) -> Answer:
         for word in VERDICTS
         if word not in (FOLLOWS, GOES_WITH)
     ]
+    sentences += [_everyone_also(data, word) for word in VERDICTS]
     if not out:
         sentences.insert(0, "Nobody stands out beyond chance.")
     return Answer(
@@ -117,14 +119,28 @@ def _who_stands_out(data: ReportData) -> Answer:
 
 def _everyone_with(data: ReportData, verdicts: np.ndarray, word: str) -> str:
     """How many have this verdict, and the first few by name."""
-    who = np.asarray(data.annotators["annotator"])[verdicts == word]
-    if not len(who):
+    n = data.findings.headline.n_with(word)
+    if not n:
         return ""
     if word == TOO_FEW:
-        return f"{plural(len(who), data.votes.voter)} cast too few votes to tell."
+        return f"{plural(n, data.votes.voter)} cast too few votes to tell."
     if word == INCONCLUSIVE:
-        return f"The votes of {plural(len(who), data.votes.voter)} do not tell."
-    return f"{text(word.capitalize())}: {plural(len(who), data.votes.voter)} ({_names(who)})."
+        return f"The votes of {plural(n, data.votes.voter)} do not tell."
+    who = np.asarray(data.annotators["annotator"])[verdicts == word]
+    names = f" ({_names(who, n)})" if len(who) else ""
+    return f"{text(word.capitalize())}: {plural(n, data.votes.voter)}{names}."
+
+
+def _everyone_also(data: ReportData, word: str) -> str:
+    """Of how many this holds beside another verdict."""
+    everyone = range(len(data.annotators["annotator"]))
+    rows = [k for k in everyone if word in also_of(data.annotators, k)]
+    if not rows:
+        return ""
+    who = np.asarray(data.annotators["annotator"])[rows]
+    return (
+        f"{text(word.capitalize())} as well: {plural(len(who), data.votes.voter)} ({_names(who)})."
+    )
 
 
 def _what_it_is_worth(data: ReportData) -> list[str]:
@@ -170,11 +186,12 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
 
 
-def _names(labels: np.ndarray | list[object]) -> str:
-    """A few labels as safe HTML, and how many more there are."""
-    fits = len(labels) <= _NAMES_SHOWN
+def _names(labels: np.ndarray | list[object], n: int | None = None) -> str:
+    """A few labels as safe HTML, and how many more there are; of n, if not all are known."""
+    n = len(labels) if n is None else n
+    fits = n <= _NAMES_SHOWN
     shown = [label(name) for name in labels[: _NAMES_SHOWN if fits else _NAMES_OF_MANY]]
-    more = len(labels) - len(shown)
+    more = n - len(shown)
     if more > 0:
         return ", ".join(shown) + f" and {more:,} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)

@@ -74,6 +74,7 @@ def write_report(
         weak = getattr(findings, "weak_", None)  # a model's; a Fitted has none
         how = IntervalSettings(interval, level, about=about)
         findings = find(findings, how, q=q, weak=weak)
+        findings.diagnosis.close()  # the page shows what has come from a cluster already
     tell(REPORT, 0.0)
     data = gather(findings, limits, _heading(findings, title), names or findings.names)
     tell(REPORT, 0.1)

@@ -104,7 +104,7 @@ def cross_validate(
 
     def one_fold(k: int) -> HeldOut:
         fitted = solve(
-            problem.with_weight(folds[k].train),
+            problem.with_weight(folds[k].train, folds[k].stands_for),
             make_grid(path.times, path.n_times, 2.0),
             solver=solver,
             common=common,

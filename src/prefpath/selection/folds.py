@@ -17,6 +17,7 @@ import numpy as np
 from prefpath.errors import SettingError, VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.selection.refinement import refine_votes
+from prefpath.selection.sampling import Sampling
 from prefpath.settings import as_number, check_seed
 from prefpath.text import counted
 from prefpath.votes import Votes
@@ -34,10 +35,20 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Fold:
-    """Weights of the votes' rows in training and in testing; no vote is copied."""
+    """Weights of the votes' rows in training and in testing; no vote is copied.
+
+    With `stands_for` only a sample of the annotators is followed, each for so many (`sampling`);
+    votes in testing weigh as many times as much.
+    """
 
     train: Floats
     test: Floats
+    stands_for: Floats | None = None
+
+    def of_sample(self, stands_for: Floats, offsets: Ints) -> Fold:
+        """The same of a sample of the annotators, whose rows begin at `offsets`."""
+        number = np.repeat(stands_for, np.diff(offsets))
+        return Fold(np.where(number > 0.0, self.train, 0.0), self.test * number, stands_for)
 
 
 def enough_folds(n_rows: int, n_folds: int) -> int:
@@ -58,6 +69,7 @@ def make_folds(
     over: Over = "votes",
     random_state: int | None = 0,
     most: int | None = None,
+    sampling: Sampling | None = None,
 ) -> list[Fold]:
     """Split votes into folds at random; `most` returns only so many of them.
 
@@ -65,7 +77,7 @@ def make_folds(
     is three votes, which may be held out apart. Other weights say how much a vote counts: it is
     held out whole, or its own other part would predict it. Over items, a vote is held out if it
     touches a held-out item: prediction for newcomers. Over annotators, all votes of a held-out
-    annotator are held out.
+    annotator are held out. `sampling` follows a sample of the annotators in each fold.
     """
     if over not in ("votes", "items", "annotators"):
         raise SettingError(f"folds over {over!r}", expected="votes, items or annotators")
@@ -81,6 +93,12 @@ def make_folds(
         held_out = _hold_out_units(votes, refined.keys(over, seed), n_folds, over)
     held_out = islice(held_out, most)
     folds = [Fold(train=votes.weight - test, test=test) for test in held_out]
+    if sampling is not None:
+        key, activity = refined.keys("annotators", seed), votes.annotator_weight
+        folds = [
+            fold.of_sample(sampling.stands_for(activity, key, k), votes.offsets)
+            for k, fold in enumerate(folds)
+        ]
     folds = [fold for fold in folds if fold.test.any() and fold.train.any()]
     if not folds:
         raise VoteError(

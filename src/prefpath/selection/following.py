@@ -71,7 +71,7 @@ class OneMachine:
 
     def fold(self, k: int, kept: Kept) -> tuple[FlowSolver, KnotScorer]:
         """The path of a fold, and what its knots cost."""
-        trained = self._problem.with_weight(self._folds[k].train)
+        trained = self._problem.with_weight(self._folds[k].train, self._folds[k].stands_for)
         scorer = KnotScorer(trained, self._folds[k].test, self._criterion)
         solver = FlowSolver(
             trained,

@@ -152,7 +152,7 @@ def small_margins(
     cells = Cells(
         left=np.where(is_active, begin + held_out.left_at, held_out.left),
         right=np.where(is_active, begin + held_out.right_at, held_out.right),
-        bias=np.where(is_active, held.at[k + 1] - 1, held.n_items),
+        bias=np.where(is_active, held.at[k + 1] - held.n_scalars, held.n_items),
         side=held_out.position.astype(np.float64),
         choice=held_out.choice,
         weight=held_out.weight,

@@ -92,7 +92,7 @@ def active_gradient(
         add_to_block(u, inputs.design, scratch.score_gradient, -1.0 / total, f, at[index])
         for k in range(n_scalars):
             f[end + k] = -scratch.scalar_gradient[k] / total
-        position_gradient += scratch.scalar_gradient[0]
+        position_gradient += inputs.terms.stands_for[u] * scratch.scalar_gradient[0]
     if any_light:
         terms, theta = inputs.terms, common.theta
         light_values(start, stop, who, at, light, terms, common, y)

@@ -23,7 +23,8 @@ class Terms(NamedTuple):
     """The terms of the objective: what kernels need to know of loss, penalty and kappa.
 
     `threshold[u, effect]` is where a dual variable of annotator u leaves its ball. Attention is
-    measured on the scale of a margin: `sigma = attention_unit * b`.
+    measured on the scale of a margin: `sigma = attention_unit * b`. To the common part annotator u
+    is `stands_for[u]` annotators: 1, but for a sample of them.
     """
 
     loss: int
@@ -34,6 +35,7 @@ class Terms(NamedTuple):
     common_position: bool
     attention_unit: float
     threshold: Floats
+    stands_for: Floats
 
 
 class Inputs(NamedTuple):
@@ -100,7 +102,14 @@ def terms_of(problem: Problem) -> Terms:
         common_position=problem.common_position,
         attention_unit=1.0 / problem.attention_scale if problem.attention else 0.0,
         threshold=np.stack(threshold, axis=1),
+        stands_for=_numbers_stood_for(problem),
     )
+
+
+def _numbers_stood_for(problem: Problem) -> Floats:
+    if problem.stands_for is None:
+        return np.ones(len(problem.deviation_threshold))
+    return np.array(problem.stands_for)
 
 
 def inputs_of(problem: Problem) -> Inputs:

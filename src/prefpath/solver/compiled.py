@@ -7,13 +7,13 @@ from typing import Any
 
 from numba.core import event
 
-from prefpath.solver.small import MOST_CELLS
+from prefpath.machine import FEW_ROWS
 
 # CPU seconds that compiling takes, about (benchmarks/first_fit.py --files --kernels): of verdicts,
-# and of the path, which small problems follow in NumPy.
+# which few votes need none for, and of the path.
 _OF_VERDICTS, _OF_PATHS = 30, 30
 # What the fit compiles itself, however many processes help: of paths one kernel alone takes this.
-_AT_LEAST, _AT_LEAST_OF_PATHS = 10, 20
+_AT_LEAST = 20
 
 
 class _FirstPass(event.Listener):
@@ -34,12 +34,13 @@ class _FirstPass(event.Listener):
 def seconds_to_compile(n_rows: int, n_processes: int = 1) -> int:
     """What compiling takes at the first fit of so many rows, about, by so many processes.
 
-    >>> [seconds_to_compile(10_000, n_processes) for n_processes in (1, 2, 8)]
+    >>> [seconds_to_compile(100_000, n_processes) for n_processes in (1, 2, 8)]
     [60, 30, 20]
+    >>> seconds_to_compile(10_000)
+    30
     """
-    if n_rows <= MOST_CELLS:
-        return max(_OF_VERDICTS // n_processes, _AT_LEAST)
-    return max((_OF_VERDICTS + _OF_PATHS) // n_processes, _AT_LEAST_OF_PATHS)
+    of_verdicts = _OF_VERDICTS if n_rows > FEW_ROWS else 0
+    return max((of_verdicts + _OF_PATHS) // n_processes, _AT_LEAST)
 
 
 def when_compiling(say: Callable[[], None]) -> None:

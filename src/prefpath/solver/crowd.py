@@ -8,7 +8,7 @@ import numpy as np
 
 from prefpath.checkpoint.files import Arrays
 from prefpath.model.attention import RELATIVE_THRESHOLD
-from prefpath.model.design import Floats, Ints
+from prefpath.model.design import Floats, Ints, Target
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import Inputs, Scratch, inputs_of, make_scratch
@@ -150,10 +150,11 @@ class Crowd:
     def _join(self, who: Ints) -> None:
         """Take annotators out of the pool and lay out their votes beside those of the active."""
         design, target = self.inputs.design, self.inputs.target
+        common_target = self._common_target()
         if self.is_small:
             take_out(who, self.inputs, self.index, self.pool)
         else:
-            move_votes(who, design, target, self.index.pair_of, -1.0, self.pool)
+            move_votes(who, design, common_target, self.index.pair_of, -1.0, self.pool)
         self._joined.append(len(who))
         widths = np.diff(design.blocks)[who] + self.problem.n_scalars
         at = np.concatenate((self.active.at, self.active.at[-1] + np.cumsum(widths)))
@@ -161,13 +162,17 @@ class Crowd:
         light = self.active.light
         if self._light_pay and not self.is_small:
             newcomers = at[len(self.active.who) :]
-            light = add_light_cells(light, who, newcomers, self.problem.n_scalars, design, target)
+            light = add_light_cells(light, who, newcomers, design, target, self.inputs.terms)
         self.active = Active(np.concatenate((self.active.who, who)), at, light)
         sizes = np.diff(design.cells)[self.active.who]
         # The largest first: a busy annotator is one chunk, and nobody should wait for it alone.
         self.active_chunks = sorted(
             split_evenly(sizes), key=lambda ab: -int(sizes[slice(*ab)].sum())
         )
+
+    def _common_target(self) -> Target:
+        """What cells weigh in the pool, numbered as `inputs` has them."""
+        return self.problem.common_target
 
     def note_knot(self, time: float, ends: StepEnds) -> None:
         """Remember theta and its integral at a knot, to tell later what z was there."""

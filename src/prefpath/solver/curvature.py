@@ -13,7 +13,7 @@ import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.machine import one_blas_thread
-from prefpath.model.design import Floats
+from prefpath.model.design import Floats, Ints
 from prefpath.model.loops import longest_run
 from prefpath.model.penalties import dual_norm, soft_threshold
 from prefpath.model.pool_index import PoolIndex
@@ -22,6 +22,7 @@ from prefpath.solver.active import Active
 from prefpath.solver.arguments import (
     ATTENTION,
     DEVIATION,
+    FIRST_SCALAR,
     POSITION,
     CommonPart,
     Inputs,
@@ -32,6 +33,8 @@ from prefpath.solver.pool import Pool
 # Of the largest eigenvalue a Laplacian can have (the weights of two items that were compared, at
 # most): more than half of it keeps a step stable, and all of it would be twice what most have.
 _OF_BOUND = 0.55
+# Of a margin: a scalar that moved so far in a step changes the curvatures its rate is made of.
+_FAR = 0.05
 
 
 class Rates(NamedTuple):
@@ -91,9 +94,22 @@ def _add_pair(
         hessian[position, b] -= across
 
 
+def whose_scalars_moved(old: Floats, y: Floats, active: Active, terms: Terms) -> Ints:
+    """Active annotators (their numbers among the active) whose rates a step from old to y changed.
+
+    Who has joined since is not among them.
+    """
+    n_scalars = terms.threshold.shape[1] - FIRST_SCALAR
+    ends = active.at[1:][active.at[1:] <= len(old)]
+    at = ends[:, np.newaxis] + np.arange(-n_scalars, 0)
+    most = terms.threshold[active.who[: len(ends)], FIRST_SCALAR:]
+    before, now = (part[at] - np.clip(part[at], -most, most) for part in (old, y))
+    return np.flatnonzero((terms.kappa * np.abs(now - before) > _FAR).any(axis=1))
+
+
 @kernel()
 def unit_rates(
-    first: int,
+    which: Ints,
     active: Active,
     inputs: Inputs,
     common: CommonPart,
@@ -101,13 +117,13 @@ def unit_rates(
     hessian: Floats,
     rates: Rates,
 ) -> None:
-    """Rates of the active annotators from number `first` on; their part of the Hessian is added.
+    """Rates of some active annotators, by their numbers there; their part of the Hessian is added.
 
     A Hessian of no rows is left alone.
     """
     design, target, terms = inputs
     degree = np.zeros(longest_run(design.seen))
-    for index in range(first, len(active.who)):
+    for index in which:
         u, at = active.who[index], active.at[index]
         seen, size = design.seen[u], design.seen[u + 1] - design.seen[u]
         shrink = _shrink(terms, y, at, at + size, terms.threshold[u, DEVIATION])
@@ -130,7 +146,8 @@ def unit_rates(
             if rates.scalar.shape[1] > 1:
                 rates.scalar[index, 1] += weight * (terms.attention_unit * apart) ** 2
             if len(hessian) > 0:
-                _add_pair(hessian, a, b, side, weight, attention, len(common.theta))
+                own = terms.stands_for[u] * weight
+                _add_pair(hessian, a, b, side, own, attention, len(common.theta))
         rates.block[index] = _OF_BOUND * _heaviest_pair(u, inputs, degree)
 
 

@@ -4,18 +4,20 @@ A Chebyshev step pays for stiffness with stages, and ends at every corner. But w
 known: the common scores (a matrix of items by items, whoever is active), and each annotator's
 scalars and block (rates). Write `y' = force - W y` with W these parts, each without its coupling
 to the others; where the force is linear in time the equation is solved exactly, corners of scalars
-included (`relaxation`). The force at the end of the step comes from a predictor (the force stays
-what it is) and two corrections: three evaluations a step, however stiff the equation is, and of
-second order whatever W is (Cox and Matthews's ETD2RK with one more correction).
+included (`relaxation`). A predictor lets the force go on as straight as it went over the last step,
+a correction bends it into the parabola through three points: two evaluations a step, however stiff
+the equation is, and of third order whatever W is (an exponential Adams method).
 
 References
 ----------
 Cox, Matthews: Exponential time differencing for stiff systems (2002).
+Hochbruck, Ostermann: Exponential multistep methods of Adams-type (2011).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,30 +37,31 @@ from prefpath.solver.curvature import (
     room_for,
     to_modes,
     unit_rates,
+    whose_scalars_moved,
 )
 from prefpath.solver.interpolation import Ends, StepEnds
 from prefpath.solver.relax_units import (
     Point,
     Points,
+    bend_units,
     relax_scalars,
     relax_units,
+    straight_on,
     unbend_scalars,
     unit_errors,
 )
-from prefpath.solver.relaxation import phi1s, phi2s
+from prefpath.solver.relaxation import bendings, phi1s, phi2s
 from prefpath.solver.slope import Slope
 
 # Items up to which the common part's matrix is taken apart, and their cube beside the cells of the
-# votes: taking it apart, some thirty times a path, must cost less than the evaluations it saves.
-_MOST_ITEMS, _MOST_CUBES_A_CELL = 1_000, 200
+# votes: taking it apart, some ten times a path, must cost less than the evaluations it saves.
+_MOST_ITEMS, _MOST_CUBES_A_CELL = 1_000, 2_500
 # Losses whose curvature does not jump: a jump (Huber) or a spike bends the force in a step.
 _SMOOTH = (LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER)
 # W is taken again when a margin may have moved so far, and after so many steps.
-_DRIFT, _MOST_STEPS = 0.25, 20
+_DRIFT, _MOST_STEPS = 2.0, 40
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
-# With attention, once more: it multiplies common scores that grow within the step.
-_STRICTER_WITH_ATTENTION = 3.0
 
 
 def exponential_pays(problem: Problem, slope: Slope) -> bool:
@@ -72,6 +75,20 @@ def exponential_pays(problem: Problem, slope: Slope) -> bool:
 
 def _few_items(n_items: int, n_cells: int) -> bool:
     return n_items <= _MOST_ITEMS and n_items**3 <= _MOST_CUBES_A_CELL * n_cells
+
+
+class Guess(NamedTuple):
+    """A point, and by modes what moves its common part beside itself."""
+
+    point: Point
+    force: Floats
+
+
+class Before(NamedTuple):
+    """Where the last step began, and how long it was."""
+
+    guess: Guess
+    length: float
 
 
 class Exponential:
@@ -89,17 +106,28 @@ class Exponential:
 
     def step(self, last: StepEnds, now: Point, length: float) -> tuple[RelaxedEnds, float]:
         """A step from now, after the last one; its error relative to the largest coefficient."""
-        self._renew(now.y)
-        before = now
-        for _ in range(2):
-            y = self._end(now, before, length)
-            before = Point(y, self.slope.at(y))
-        corrected = self._end(now, before, length)
-        then = Point(corrected, self.slope.at(corrected))
-        ends = self.ends(Ends(last.end, length, now.y, then.y, now.f, then.f))
-        error = self._error(last, now, before, then, length)
-        stricter = _STRICTER * (_STRICTER_WITH_ATTENTION if self.problem.attention else 1.0)
-        return ends, stricter * error / self.slope.scale(then.y)
+        self._renew(last.y0, now.y)
+        n = self.crowd.n_common
+        start = Guess(now, to_modes(self.stiffness.vectors, now.f[:n]))
+        before = Before(self._guess(Point(last.y0, last.f0), now), last.length)
+        guess, then = self._guess_and_end(before, start, length)
+        ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
+        error = self._error(before, start, guess, then, length)
+        return self.ends(ends), _STRICTER * error / self.slope.scale(then.point.y)
+
+    def _guess_and_end(self, before: Before, start: Guess, h: float) -> tuple[Guess, Guess]:
+        """Where the step would end if its force went on straight, and where it ends."""
+        active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
+        old, now, ratio = before.guess.point, start.point, h / before.length
+        force = start.force + ratio * (start.force - before.guess.force)
+        straight = Guess(straight_on(old, now, active, terms, rates, ratio), force)
+        guess = self._evaluated(self._end(start, straight, h), start)
+        y = self._end(start, guess, h)
+        bent = h * h / (h + before.length) * bendings(h * self.stiffness.values)
+        y[: self.crowd.n_common] += to_modes(self._rows, bent * (guess.force - force))
+        points = Points(old, now, guess.point, guess.point)
+        bend_units(y, points, active, terms, rates, before.length, h)
+        return guess, self._evaluated(y, start)
 
     def ends(self, ends: Ends) -> RelaxedEnds:
         """A step that has been made, to look into."""
@@ -116,55 +144,58 @@ class Exponential:
         rates = self.stiffness.rates
         return RelaxedEnds(*ends, inner=inner, active=active, terms=terms, rates=rates)
 
-    def _renew(self, y: Floats) -> None:
-        """Take W again where it has aged; and the rates of those who have joined."""
+    def _renew(self, old: Floats, y: Floats) -> None:
+        """Take W again where it has aged; else the rates of those who joined or moved far."""
         drift, age = self.crowd.moved()[0], self.stiffness.age
         aged = drift - self.stiffness.drift > _DRIFT or age >= _MOST_STEPS
-        n, active = self.crowd.n_common, self.crowd.active
-        inputs = self.crowd.inputs
+        n, active, inputs = self.crowd.n_common, self.crowd.active, self.crowd.inputs
         theta = self.problem.scores(y[: self.problem.n_common])
         common = CommonPart(theta, float(y[n - 1]) if self.problem.common_position else 0.0)
-        known = 0 if aged else len(self.stiffness.rates.block)
-        rates = room_for(Rates(*(part[:known] for part in self.stiffness.rates)), len(active.who))
+        which = np.arange(0 if aged else len(self.stiffness.rates.block), len(active.who))
+        if not aged:
+            moved = whose_scalars_moved(old, y, active, inputs.terms)
+            which = np.concatenate((moved, which))
+        rates = room_for(self.stiffness.rates, len(active.who))
         hessian = np.zeros((n, n) if aged else (0, 0))
-        unit_rates(known, active, inputs, common, y, hessian, rates)
+        unit_rates(which, active, inputs, common, y, hessian, rates)
         self.stiffness = self.stiffness._replace(rates=rates, age=age + 1)
         if aged:
             self.slope.work.evaluations += 1
             pool_hessian(self.crowd.index, self.crowd.pool, inputs.terms, common, hessian)
             self.restore(Stiffness(*modes_of(hessian), rates, drift, 1))
 
-    def _end(self, now: Point, end: Point, h: float) -> Floats:
-        """y after a step whose force at the end is that of a guess (now itself: it stays)."""
-        n, (values, vectors, rates, _, _) = self.crowd.n_common, self.stiffness
-        active, terms = self.crowd.active, self.crowd.inputs.terms
+    def _end(self, start: Guess, end: Guess, h: float) -> Floats:
+        """y after a step whose force at the end is that of a guess (the start: it stays)."""
+        n, (values, _, rates, _, _) = self.crowd.n_common, self.stiffness
+        active, terms, now = self.crowd.active, self.crowd.inputs.terms, start.point
         y = np.empty_like(now.y)
-        more = self._force(end, now) - self._force(now, now)
-        modes = h * (phi1s(h * values) * to_modes(vectors, now.f[:n]) + phi2s(h * values) * more)
+        more = end.force - start.force
+        modes = h * (phi1s(h * values) * start.force + phi2s(h * values) * more)
         y[:n] = now.y[:n] + to_modes(self._rows, modes)
-        relax_units(y, now, end, active, terms, rates, h)
+        relax_units(y, now, end.point, active, terms, rates, h)
         return y
 
-    def _force(self, point: Point, now: Point) -> Floats:
-        """What moves the common part beside itself, by modes; y is counted from now."""
+    def _evaluated(self, y: Floats, start: Guess) -> Guess:
+        return self._guess(Point(y, self.slope.at(y)), start.point)
+
+    def _guess(self, point: Point, now: Point) -> Guess:
+        """A point with what moves the common part beside itself, by modes; y counts from now."""
         n, (values, vectors, *_rest) = self.crowd.n_common, self.stiffness
         moved = to_modes(vectors, point.y[:n] - now.y[:n])
-        return to_modes(vectors, point.f[:n]) + values * moved
+        return Guess(point, to_modes(vectors, point.f[:n]) + values * moved)
 
-    def _error(self, last: StepEnds, now: Point, guess: Point, then: Point, h: float) -> float:
+    def _error(self, before: Before, start: Guess, guess: Guess, then: Guess, h: float) -> float:
         """Largest estimated local error: the last correction, and how the force bends."""
-        values = self.stiffness.values
-        bend = h / (6.0 * (h + last.length))
-        old = Point(last.y0, last.f0)
-        forces = [self._force(point, now) for point in (old, now, guess, then)]
-        bent = (forces[3] - forces[1]) - (forces[1] - forces[0]) * (h / last.length)
-        correction = to_modes(self._rows, h * phi2s(h * values) * (forces[3] - forces[2]))
+        values, old = self.stiffness.values, before.guess
+        bend = h / (6.0 * (h + before.length))
+        bent = (then.force - start.force) - (start.force - old.force) * (h / before.length)
+        correction = to_modes(self._rows, h * phi2s(h * values) * (then.force - guess.force))
         bending = to_modes(self._rows, h * bend * phi1s(h * values) * bent)
         common = float(np.abs(correction).max() + np.abs(bending).max())
-        points = Points(old, now, guess, then)
+        points = Points(old.point, start.point, guess.point, then.point)
         active, terms = self.crowd.active, self.crowd.inputs.terms
         rates = self.stiffness.rates
-        personal = float(unit_errors(points, active, terms, rates, last.length, h))
+        personal = float(unit_errors(points, active, terms, rates, before.length, h))
         return max(common, self.problem.kappa * personal)
 
 

@@ -98,7 +98,7 @@ def lbi_shard(
         deviates = value_block(u, dual.z.block, start, stop, inputs.terms, scratch)
         value_scalars(u, dual.z.scalar[u], inputs.terms, scratch)
         unit_gradient(u, inputs, common, deviates, scratch)
-        position_gradient += scratch.scalar_gradient[0]
+        position_gradient += inputs.terms.stands_for[u] * scratch.scalar_gradient[0]
         _move_block(u, inputs, dual, time, step, scratch)
         _move_scalars(u, inputs, dual, time, step, scratch)
     return position_gradient

@@ -76,7 +76,8 @@ def unit_gradient(
         for k in range(len(seen)):
             total += scratch.score_gradient[k] * common.theta[seen[k]]
         scratch.scalar_gradient[1] = inputs.terms.attention_unit * total
-    add_to_items(u, inputs.design, scratch.score_gradient, attention, scratch.item_gradient)
+    seen_by = attention * inputs.terms.stands_for[u]
+    add_to_items(u, inputs.design, scratch.score_gradient, seen_by, scratch.item_gradient)
 
 
 @inner_kernel()
@@ -174,12 +175,12 @@ def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
 
 @inner_kernel()
 def add_to_items(
-    u: int, design: Design, score_gradient: Floats, attention: float, item_gradient: Floats
+    u: int, design: Design, score_gradient: Floats, factor: float, item_gradient: Floats
 ) -> None:
-    """Add the gradient in u's scores, seen with their attention, to the items u has seen."""
+    """Add `factor *` the gradient in u's scores to the items u has seen."""
     start = design.seen[u]
     for k in range(design.seen[u + 1] - start):
-        item_gradient[design.seen_item[start + k]] += attention * score_gradient[k]
+        item_gradient[design.seen_item[start + k]] += factor * score_gradient[k]
 
 
 @inner_kernel()
@@ -230,7 +231,7 @@ def gradient_shard(
         )
         for k in range(out.scalar.shape[1]):
             out.scalar[u, k] = scratch.scalar_gradient[k] / inputs.terms.total
-        position_gradient += scratch.scalar_gradient[0]
+        position_gradient += inputs.terms.stands_for[u] * scratch.scalar_gradient[0]
     return position_gradient
 
 

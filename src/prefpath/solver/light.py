@@ -37,10 +37,11 @@ class LightCells(NamedTuple):
 
     Who owns none is not light. `left`, `right` and `bias` are places in y; `item` and `score` go
     with y: an item's code, and what its annotator thinks of it (at a scalar: its value, and of an
-    attention `1 + sigma`).
+    attention `1 + sigma`). To the common part the k-th is `stands_for[k]` annotators.
     """
 
     cell_at: Ints
+    stands_for: Floats
     left: Places
     right: Places
     bias: Places
@@ -55,6 +56,7 @@ def no_light_cells() -> LightCells:
     """Nobody is light."""
     return LightCells(
         cell_at=np.zeros(1, dtype=np.int64),
+        stands_for=np.zeros(0),
         left=np.zeros(0, dtype=np.uint32),
         right=np.zeros(0, dtype=np.uint32),
         bias=np.zeros(0, dtype=np.uint32),
@@ -67,10 +69,11 @@ def no_light_cells() -> LightCells:
 
 
 def add_light_cells(
-    light: LightCells, who: Ints, at: Ints, n_scalars: int, design: Design, target: Target
+    light: LightCells, who: Ints, at: Ints, design: Design, target: Target, terms: Terms
 ) -> LightCells:
     """The same with those who become active; the part of `who[k]` in y begins at `at[k]`."""
     n_cells, n_y = int(light.cell_at[-1]), int(at[-1])
+    n_scalars = terms.threshold.shape[1] - FIRST_SCALAR
     sizes = np.diff(design.cells)[who]
     sizes = np.where(sizes <= MOST_CELLS, sizes, 0)
     owner = np.repeat(np.arange(len(who)), sizes)
@@ -84,6 +87,7 @@ def add_light_cells(
     item[ranges(at[:-1] - at[0], widths)] = design.seen_item[ranges(design.seen[who], widths)]
     return LightCells(
         np.concatenate((light.cell_at, added[1:])),
+        np.concatenate((light.stands_for, terms.stands_for[who])),
         _put(light.left, n_cells, begin + design.left_at[cell]),
         _put(light.right, n_cells, begin + design.right_at[cell]),
         _put(light.bias, n_cells, end),
@@ -189,6 +193,7 @@ def light_slopes(
     """Turn the gradients of light annotators in f into slopes; return the sum in the biases."""
     cell_at, item, score = light.cell_at, light.item, light.score
     n_scalars, item_gradient = terms.threshold.shape[1] - FIRST_SCALAR, scratch.item_gradient
+    stands_for = light.stands_for
     total, position_gradient = terms.total, 0.0
     for index in range(start, stop):
         if cell_at[index] == cell_at[index + 1]:
@@ -196,11 +201,11 @@ def light_slopes(
         begin, end = at[index], at[index + 1] - n_scalars
         if n_scalars > 1:
             f[end + 1] = _attention_slope(begin, end, light, terms, theta, f)
-        attention = score[end + 1] if n_scalars > 1 else 1.0
+        seen_by = stands_for[index] * (score[end + 1] if n_scalars > 1 else 1.0)
         for j in range(begin, end):
-            item_gradient[item[j]] += attention * f[j]
+            item_gradient[item[j]] += seen_by * f[j]
             f[j] = -f[j] / total
-        position_gradient += f[end]
+        position_gradient += stands_for[index] * f[end]
         f[end] = -f[end] / total
     return position_gradient
 

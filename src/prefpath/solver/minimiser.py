@@ -61,7 +61,7 @@ class CommonMinimiser:
 
 def common_hessian(problem: Problem) -> sparse.csr_matrix:
     """Hessian of the mean squared error in the common part (with its position effect, last)."""
-    votes, weight = problem.votes, problem.weight
+    votes, weight = problem.votes, problem.common_weight
     rows = np.arange(votes.n_rows)
     ones = np.ones(votes.n_rows)
     incidence = sparse.csr_matrix(

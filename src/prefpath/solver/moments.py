@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
-from prefpath.model.design import Design, Floats, Target
+from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.problem import Problem
 from prefpath.model.scalar_losses import LINEAR
 from prefpath.solver.active import Active
-from prefpath.solver.arguments import ATTENTION, DEVIATION, POSITION, Terms
+from prefpath.solver.arguments import ATTENTION, DEVIATION, POSITION, Terms, terms_of
 
 
 class Moments(NamedTuple):
@@ -49,7 +49,8 @@ class Pooled:
 
     def __init__(self, problem: Problem) -> None:
         self.each = moments_of(problem)
-        self._everybody = Moments(self.each.matrix.sum(axis=0), self.each.vector.sum(axis=0))
+        self._stands_for = terms_of(problem).stands_for
+        self._everybody = self._summed(np.arange(problem.votes.n_annotators))
         self._n_active = -1
         self._pool = self._everybody
 
@@ -57,11 +58,19 @@ class Pooled:
         """The moments of all but the active annotators, who only ever become more."""
         if len(active.who) != self._n_active:
             self._n_active = len(active.who)
+            own = self._summed(active.who)
             self._pool = Moments(
-                self._everybody.matrix - self.each.matrix[active.who].sum(axis=0),
-                self._everybody.vector - self.each.vector[active.who].sum(axis=0),
+                self._everybody.matrix - own.matrix, self._everybody.vector - own.vector
             )
         return self._pool
+
+    def _summed(self, who: Ints) -> Moments:
+        """The moments of these together, each as many as they stand for."""
+        number, each = self._stands_for[who], self.each
+        return Moments(
+            np.sum(number[:, None, None] * each.matrix[who], axis=0),
+            np.sum(number[:, None] * each.vector[who], axis=0),
+        )
 
 
 @kernel()
@@ -107,7 +116,8 @@ def evaluate_moments(
         _gradient(each.matrix[u], each.vector[u], own, gradient)
         for k in range(d + 1):
             f[at + k] = -gradient[k] / terms.total
-            summed[k] += gradient[k] if k == d else attention * gradient[k]
+            seen_by = terms.stands_for[u] * (1.0 if k == d else attention)
+            summed[k] += seen_by * gradient[k]
         if terms.threshold.shape[1] > ATTENTION:
             product = 0.0
             for k in range(d):

@@ -23,7 +23,7 @@ class Pool(NamedTuple):
 
 def fill_pool(problem: Problem, index: PoolIndex) -> Pool:
     """The pool of everybody; sums first, so that shards of the votes add up to the same."""
-    pooled = pool_everybody(problem.design, problem.target, index)
+    pooled = pool_everybody(problem.design, problem.common_target, index)
     return Pool(pooled.weight, pooled.choice)
 
 

@@ -17,7 +17,7 @@ from prefpath.solver.active import Active
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
 from prefpath.solver.curvature import Rates
 from prefpath.solver.interpolation import Ends
-from prefpath.solver.relaxation import phi1, phi2, relaxed
+from prefpath.solver.relaxation import bending, phi1, phi2, relaxed
 
 # Blocks slower than this over a step are not stiff.
 _STIFF = 1.0
@@ -94,6 +94,64 @@ def _relax_block(
     for k in range(start, stop):
         force = (end_f[k] - f[k] - y[k] * turn) + rate * shrink * (end_y[k] - y[k] - y[k] * moved)
         out[k] = y[k] + y[k] * radial + step1 * (f[k] - y[k] * slope) + step2 * force
+
+
+@kernel()
+def straight_on(
+    old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float
+) -> Point:
+    """A point whose force on the active annotators is that after `ratio` more steps like the last.
+
+    A scalar stays where it is there and its slope has all of the change: the force must not know
+    of corners to come. Who has joined since the last step is pulled as they are now.
+    """
+    y, f, n_old = now.y.copy(), now.f.copy(), len(old.y)
+    n_scalars = rates.scalar.shape[1]
+    for index in range(len(active.who)):
+        u, start, stop = active.who[index], active.at[index], active.at[index + 1] - n_scalars
+        if start >= n_old:
+            continue
+        for k in range(start, stop):
+            y[k] += ratio * (now.y[k] - old.y[k])
+            f[k] += ratio * (now.f[k] - old.f[k])
+        for k in range(n_scalars):
+            at, rate, most = stop + k, rates.scalar[index, k], terms.threshold[u, FIRST_SCALAR + k]
+            f[at] += ratio * (_force(now, at, rate, most) - _force(old, at, rate, most))
+    return Point(y, f)
+
+
+@kernel()
+def bend_units(
+    out: Floats,
+    points: Points,
+    active: Active,
+    terms: Terms,
+    rates: Rates,
+    before: float,
+    h: float,
+) -> None:
+    """Add to a step what a force that bends as over two steps does beyond a straight one."""
+    threshold, n_old = terms.threshold, len(points.old.y)
+    (old, now, _, then), n_scalars = points, rates.scalar.shape[1]
+    share, ratio = h * h / (h + before), h / before
+    for index in range(len(active.who)):
+        u, start, stop = active.who[index], active.at[index], active.at[index + 1] - n_scalars
+        if start >= n_old:  # of who has joined since, it is not known how the force was
+            continue
+        shrink = _shrink(terms, now.y, start, stop, threshold[u, DEVIATION])
+        rate = shrink * rates.block[index] if h * rates.block[index] > _STIFF else 0.0
+        factor = share * bending(h * rate)
+        for k in range(start, stop):
+            bent = then.f[k] - now.f[k] + rate * (then.y[k] - now.y[k])
+            bent -= ratio * (now.f[k] - old.f[k] + rate * (now.y[k] - old.y[k]))
+            out[k] += factor * bent
+        for k in range(n_scalars):
+            at, rate, most = stop + k, rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
+            force = _force(now, at, rate, most)
+            bent = _force(then, at, rate, most) - force
+            bent -= ratio * (force - _force(old, at, rate, most))
+            x = h * rate if abs(out[at]) > most else 0.0
+            out[at] += share * bending(x) * bent
 
 
 @kernel()

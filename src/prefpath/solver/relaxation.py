@@ -21,6 +21,8 @@ from prefpath.model.design import Floats
 _MOST_CROSSINGS = 4
 # Below this the exponential functions are taken by their series.
 _SMALL = 1e-3
+# The same of `bending`, a difference of two that differ little.
+_SMALL_FOR_BENDING = 0.05
 
 
 @inner_kernel()
@@ -39,6 +41,17 @@ def phi2(x: float) -> float:
     return (math.expm1(-x) + x) / (x * x)
 
 
+@inner_kernel()
+def bending(x: float) -> float:
+    """What a force adds over x of its rates that bends by `t (t - 1)`, t going from 0 to 1.
+
+    `2 phi3(x) - phi2(x)`, -1/6 where nothing relaxes; `phi3 = (1/2 - phi2) / x`.
+    """
+    if x < _SMALL_FOR_BENDING:
+        return -1.0 / 6.0 + x * (1.0 / 12.0 - x * (1.0 / 40.0 - x * (1.0 / 180.0 - x / 1008.0)))
+    return 2.0 * (0.5 - phi2(x)) / x - phi2(x)
+
+
 @kernel()
 def phi1s(x: Floats) -> Floats:
     """`phi1` of each."""
@@ -54,6 +67,15 @@ def phi2s(x: Floats) -> Floats:
     out = np.empty(len(x))
     for k in range(len(x)):
         out[k] = phi2(x[k])
+    return out
+
+
+@kernel()
+def bendings(x: Floats) -> Floats:
+    """`bending` of each."""
+    out = np.empty(len(x))
+    for k in range(len(x)):
+        out[k] = bending(x[k])
     return out
 
 

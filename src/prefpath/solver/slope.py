@@ -34,7 +34,7 @@ from prefpath.solver.minimiser import CommonMinimiser
 from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import Stage, chebyshev, next_stage
-from prefpath.solver.small import SmallEquation
+from prefpath.solver.small import SmallEquation, attention_curvatures_of_few
 from prefpath.solver.state import SlopeState, random_from_words, random_words
 from prefpath.solver.work import Common, Work
 
@@ -244,8 +244,12 @@ class Slope:
             self._attention_radius = np.append(self._attention_radius, np.zeros(n_new))
             self._scalars = None
             theta = self.problem.scores(y[: self.problem.n_common])
-            common = CommonPart(theta, self._position(y))
-            curvature = attention_curvatures(who, self.crowd.inputs, common)
+            inputs, position = self.crowd.inputs, self._position(y)
+            if self.crowd.is_small:
+                args = self.problem, inputs, theta, position, who
+                curvature = attention_curvatures_of_few(*args)
+            else:
+                curvature = attention_curvatures(who, inputs, CommonPart(theta, position))
             self._attention_radius[who] = self.problem.kappa * curvature
 
     def _position(self, y: Floats) -> float:

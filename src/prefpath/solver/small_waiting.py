@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from prefpath.model.design import Floats, Ints
@@ -9,7 +11,7 @@ from prefpath.model.penalties import GROUP
 from prefpath.model.problem import Problem
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Inputs, Personal, Terms
 from prefpath.solver.interpolation import dual_norms
-from prefpath.solver.small import everybody
+from prefpath.solver.small import Everybody, everybody
 from prefpath.solver.waiting import QUADRATURE_TOLERANCE, GradientBounds, History, Waiting
 
 
@@ -46,6 +48,7 @@ class SmallRoom:
         self._penalty = problem.penalty.code
         self._blocks, self._n_cells = inputs.design.blocks, np.diff(inputs.design.cells)
         self._cells = everybody(inputs)
+        self._n_scalars = problem.n_scalars
         self._owner = np.repeat(np.arange(len(self._n_cells)), np.diff(self._blocks))
 
     def refresh(
@@ -67,7 +70,8 @@ class SmallRoom:
             waiting.z.scalar[going] += length[going, None] * panel.scalar[going]
             waiting.drift[going] = history.drift[first[going]]
             waiting.travel[going] = history.travel[first[going]]
-            cells_read += int(self._n_cells[going].sum())
+            points = 2 if _has_attention(history) else 1
+            cells_read += points * int(self._n_cells[going].sum())
             changed = np.flatnonzero((last > first)[self._owner])
             slope.block[changed], slope.scalar[going] = panel.block[changed], panel.scalar[going]
             first = last
@@ -80,20 +84,31 @@ class SmallRoom:
         """z' of annotators in the mean between two history entries of each; 0 of all others."""
         asked = np.zeros(len(self._n_cells), dtype=bool)
         asked[who] = True
-        rows = np.flatnonzero(asked[self._cells.owner])
-        owner, left, right, left_at, right_at, side, choice, weight = self._cells.of(rows)
-        a, b, integral = first[owner], last[owner], history.integral
-        moved = integral[b, left] - integral[a, left] - integral[b, right] + integral[a, right]
-        moved += side * (integral[b, -1] - integral[a, -1])
-        margin = moved / (history.time[b] - history.time[a])
-        pull = weight * self._loss.gradient(margin, choice) / -self._terms.total
+        cells = self._cells.of(np.flatnonzero(asked[self._cells.owner]))
+        mean = _means(cells, history, first[cells.owner], last[cells.owner])
+        if not _has_attention(history):
+            return self._slopes_at(cells, mean)
+        moved = _changes(cells, history.theta, first[cells.owner], last[cells.owner])
+        shift = 0.5 / np.sqrt(3.0)
+        parts = [
+            self._slopes_at(cells, Apart(*(m + side * d for m, d in zip(mean, moved, strict=True))))
+            for side in (-shift, shift)
+        ]
+        return Personal(*(0.5 * (a + b) for a, b in zip(*parts, strict=True)))
+
+    def _slopes_at(self, cells: Everybody, at: Apart) -> Personal:
+        """z' where votes have these differences of scores and position effects."""
+        n, owner = len(self._n_cells), cells.owner
+        margin = at.scores + cells.side * at.position
+        pull = cells.weight * self._loss.gradient(margin, cells.choice) / -self._terms.total
         begin = self._blocks[owner]
-        places = np.concatenate((begin + left_at, begin + right_at))
-        block = np.bincount(
-            places, weights=np.concatenate((pull, -pull)), minlength=int(self._blocks[-1])
-        )
-        scalar = np.bincount(owner, weights=side * pull, minlength=len(self._n_cells))
-        return Personal(block.astype(float), scalar[:, None].astype(float))
+        places = np.concatenate((begin + cells.left_at, begin + cells.right_at))
+        pulls, n_places = np.concatenate((pull, -pull)), int(self._blocks[-1])
+        block = np.bincount(places, weights=pulls, minlength=n_places).astype(float)
+        scalars = [cells.side * pull, self._terms.attention_unit * pull * at.scores]
+        columns = [np.bincount(owner, weights=each, minlength=n) for each in scalars]
+        scalar = np.stack(columns[: self._n_scalars], axis=1)
+        return Personal(block, scalar.astype(float))
 
     def slope_of(self, u: int, span: History) -> Floats:
         """z' of annotator u, as y holds it, in the mean over a history of two entries."""
@@ -120,6 +135,30 @@ class SmallRoom:
         waiting.reach[who, FIRST_SCALAR:] = _times(
             z.scalar[who], slope.scalar[who], threshold[who, FIRST_SCALAR:]
         )
+
+
+class Apart(NamedTuple):
+    """Of every vote the difference of its items' scores, and the common position effect."""
+
+    scores: Floats
+    position: Floats
+
+
+def _has_attention(history: History) -> bool:
+    """Whether a panel has Gauss's two points (see `waiting._points`)."""
+    return history.theta.shape[1] > 0
+
+
+def _means(cells: Everybody, history: History, a: Ints, b: Ints) -> Apart:
+    """In the mean between history entries a and b of each vote."""
+    moved, length = _changes(cells, history.integral, a, b), history.time[b] - history.time[a]
+    return Apart(moved.scores / length, moved.position / length)
+
+
+def _changes(cells: Everybody, of: Floats, a: Ints, b: Ints) -> Apart:
+    left, right = cells.first, cells.second
+    scores = of[b, left] - of[a, left] - of[b, right] + of[a, right]
+    return Apart(scores, of[b, -1] - of[a, -1])
 
 
 def _panel_ends(

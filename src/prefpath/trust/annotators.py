@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
 
 from prefpath import text
+from prefpath.distributions import heads_at_most
 from prefpath.pairs.keys import distinct_keys
 from prefpath.text import shortened
 from prefpath.trust.meetings import Meetings
@@ -163,6 +163,9 @@ def check_one_order(votes: Votes, met: Meetings) -> TrustCheck:
     alike = busy_in_one_order(votes)
     if not alike.any() and (reason := look_sorted(met)):
         return _unchecked("sides seen", reason, _IF_SORTED)
+    if not (votes.annotator_count >= VOTES_TO_LEAN).any():
+        finding = f"cannot be checked: nobody cast {VOTES_TO_LEAN} votes"
+        return TrustCheck("sides seen", "unchecked", finding)
     if not alike.any():
         finding = f"nobody with {VOTES_TO_LEAN} votes or more saw every item on one side only"
         return TrustCheck("sides seen", "passed", finding)
@@ -182,13 +185,14 @@ def check_one_side(votes: Votes, met: Meetings) -> TrustCheck:
         return _unchecked("sides chosen", reason)
     lefts, rights = sides_chosen(votes)
     decided = lefts + rights
-    chance = 2.0 * binom.cdf(np.minimum(lefts, decided - lefts), decided, 0.5)
+    chance = 2.0 * heads_at_most(np.minimum(lefts, decided - lefts), decided)
     # Shared out over the annotators: the probability that anybody is named by chance.
     telling = (decided > 0) & (chance < CHANCE / votes.n_annotators)
     if not telling.any() and (reason := look_sorted(met)):
         return _unchecked("sides chosen", reason, _IF_SORTED)
     if not telling.any():
-        return _all_together(int(lefts.sum()), int(decided.sum()))
+        could_tell = 2.0 * 0.5 ** decided.max() < CHANCE / votes.n_annotators
+        return _all_together(int(lefts.sum()), int(decided.sum()), somebody=bool(could_tell))
     shares = [
         f"{shortened(who)} ({_side_of(n_left, n)})"
         for who, n_left, n in zip(
@@ -206,13 +210,22 @@ def check_one_side(votes: Votes, met: Meetings) -> TrustCheck:
     )
 
 
-def _all_together(n_left: int, n: int) -> TrustCheck:
-    """Whether all of them chose one side more often, though nobody alone tells."""
+def _all_together(n_left: int, n: int, *, somebody: bool) -> TrustCheck:
+    """Whether all of them chose one side more often, though nobody alone tells.
+
+    Without `somebody` whose votes could tell, that nobody was seen to is no finding.
+    """
     if not n:
         return _unchecked("sides chosen", "no vote prefers a side: all are ties")
-    if 2.0 * binom.cdf(min(n_left, n - n_left), n, 0.5) >= CHANCE:
-        return TrustCheck("sides chosen", "passed",
-                          "nobody chose one side more often than a fair coin would")  # fmt: skip
+    if 2.0 * 0.5**n >= CHANCE:
+        finding = f"cannot be checked: {text.counted(n, 'vote')} may go to one side by chance"
+        return TrustCheck("sides chosen", "unchecked", finding)
+    if 2.0 * heads_at_most(min(n_left, n - n_left), n) >= CHANCE:
+        finding = "nobody chose one side more often than a fair coin would"
+        if not somebody:
+            finding = f"all together chose {_side_of(n_left, n)}, as a fair coin may; nobody "
+            finding += "alone cast enough votes to tell"
+        return TrustCheck("sides chosen", "passed", finding)
     return TrustCheck(
         "sides chosen",
         "warn",

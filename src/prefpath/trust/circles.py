@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from prefpath.hodge import HodgeDecomposition, hodge_decompose
 from prefpath.hodge.flow import PairFlow
@@ -25,15 +27,19 @@ def check_circles(votes: Votes) -> TrustCheck:
         finding = "cannot be checked: no items were compared in a circle"
         return TrustCheck("circles", "unchecked", finding)
     energy = parts.energy
+    few = parts.cyclicity < FEW_CIRCLES
     expected = expected_circles(parts, scatter=_mean_square_choice(votes))
+    expectable = few or energy.local + energy.harmonic <= MORE_THAN_EXPECTED * expected
+    if expectable and majorities_form_no_circle(parts):
+        finding = "what most prefer has no circle (a over b over c over a)"
+        return TrustCheck("circles", "passed", finding)
     finding = (
         f"circles (a over b over c over a) hold {parts.cyclicity:.0%} of what the crowd "
         f"prefers: triangles {share_of(energy.local, energy.total)}, longer circles "
         f"{share_of(energy.harmonic, energy.total)}; one ranking and chance would give about "
         f"{share_of(expected, energy.total)}"
     )
-    few = parts.cyclicity < FEW_CIRCLES
-    if few or energy.local + energy.harmonic <= MORE_THAN_EXPECTED * expected:
+    if expectable:
         return TrustCheck("circles", "passed", finding)
     return TrustCheck(
         "circles",
@@ -44,6 +50,22 @@ def check_circles(votes: Votes) -> TrustCheck:
         else f"no single ranking explains this: {votes.voter}s differ, or the items differ in more "
         "ways than one; look at who deviates",
     )
+
+
+def majorities_form_no_circle(parts: HodgeDecomposition) -> bool:
+    """Whether nobody comes back to an item by going from each to one that most prefer to it.
+
+    Energy alone does not tell: it counts every bend of the scale, and where everybody agrees on
+    one order choices of 1 bend it as much as they can.
+    """
+    decided = parts.flow != 0
+    up = parts.flow[decided] > 0
+    first, second = parts.first[decided], parts.second[decided]
+    ends = np.where(up, first, second), np.where(up, second, first)
+    n_items = len(parts.items)
+    beats = coo_array((np.ones(len(up)), ends), shape=(n_items, n_items))
+    n_classes, _ = connected_components(beats.tocsr(), connection="strong")
+    return bool(n_classes == n_items)
 
 
 def expected_circles(parts: HodgeDecomposition, scatter: float) -> float:

@@ -49,7 +49,8 @@ _VERDICTS = frozenset((
     "vote", "label", "result", "answer", "outcome", "decision", "judgment", "judgement",
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
     "pick", "picked", "response", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl",
-    "choix", "eleccion", "elección", "scelta", "escolha",
+    "choix", "eleccion", "elección", "scelta", "escolha", "gewinner", "sieger", "gagnant",
+    "vainqueur", "ganador", "vincitore", "vencedor",
 ))  # fmt: skip
 _WON = frozenset((
     "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",

@@ -74,7 +74,8 @@ JUDGES = (
     "annotator", "judge", "worker", "user", "user_id", "annotator_id", "observer", "rater",
     "participant", "subject", "respondent", "labeler", "labeller", "evaluator", "assessor",
     "reviewer", "voter", "expert", "person", "username", "completed_by", "taster", "juror",
-    "panelist", "panellist", "coder", "subj", "teilnehmer", "annotateur", "participante",
+    "panelist", "panellist", "coder", "subj", "teilnehmer", "bewerter", "annotateur",
+    "participante",
     *(f"{who}{sep}{what}"
       for who in ("judge", "worker", "user", "annotator", "observer", "rater", "participant",
                   "subject", "respondent", "labeler", "evaluator", "assessor", "reviewer", "voter",

@@ -101,9 +101,7 @@ class Ballots:
         if annotators is not None:
             rows = np.flatnonzero(annotators[votes.annotator])
             votes, weight = votes.take(rows), weight[rows]
-        starts = cell_starts_of(votes, merge_choices=problem.loss.affine_in_choice)
-        use_position = problem.position_bias or problem.common_position
-        design = build_design(votes, starts, None, use_position=use_position)
+        starts, design, target = _laid_out(problem, votes, weight)
         axes = None if problem.features is None else Axes.of(problem.features)
         if axes is not None and problem.features is not None:
             design = design._replace(features=axes.apply(problem.features))
@@ -116,7 +114,7 @@ class Ballots:
             axes=axes,
             cell_starts=starts,
             design=design,
-            target=build_target(votes, starts, weight),
+            target=target,
         )
 
     def with_weight(self, weight: Floats) -> Ballots:
@@ -147,3 +145,14 @@ class Ballots:
             n_annotators,
         )
         return Coefficients(*(np.zeros(size) for size in sizes))
+
+
+def _laid_out(problem: Problem, votes: Votes, weight: Floats) -> tuple[Ints, Design, Target]:
+    """First rows of the cells, and the cells: the problem's own where these are the same."""
+    starts = cell_starts_of(votes, merge_choices=problem.loss.affine_in_choice)
+    whole = votes is problem.votes and weight is problem.weight and problem.features is None
+    if whole and np.array_equal(starts, problem.cell_starts):
+        return problem.cell_starts, problem.design, problem.target
+    use_position = problem.position_bias or problem.common_position
+    design = build_design(votes, starts, None, use_position=use_position)
+    return starts, design, build_target(votes, starts, weight)

@@ -102,7 +102,10 @@ class Posterior:
         terms, out = self._terms(self.scale.like(self._scale * way)), self._no_terms()
         attention = state.terms.attention
         position = add_product(self.ballots.design, attention, slope, terms, out)
-        return self._scale * self._pull_back(out, position) + self.precision * way
+        image = self._pull_back(out, position)
+        image *= self._scale
+        image += self.precision * way
+        return image
 
     def diagonal(self, state: State, slope: Slope) -> Floats:
         """Diagonal of the Gauss-Newton Hessian."""
@@ -165,8 +168,12 @@ def find_mode(posterior: Posterior, q: Floats, *, tolerance: float = 1e-6) -> St
 def solve_newton(
     posterior: Posterior, state: State, slope: Slope, right: Floats, *, tolerance: float = 1e-2
 ) -> Floats:
-    """Solve the Gauss-Newton system by conjugate gradients, to a share of the right side."""
-    inverse = 1.0 / posterior.diagonal(state, slope)
+    """Solve the Gauss-Newton system by conjugate gradients, to a share of the right side.
+
+    In place throughout: of ten million votes each vector here has a hundred megabytes.
+    """
+    inverse = posterior.diagonal(state, slope)
+    np.divide(1.0, inverse, out=inverse)
     solution, rest = np.zeros_like(right), right.copy()
     turned = inverse * rest
     way, size = turned.copy(), float(rest @ turned)
@@ -178,7 +185,8 @@ def solve_newton(
         length = size / float(way @ image)
         solution += length * way
         rest -= length * image
-        turned = inverse * rest
+        np.multiply(inverse, rest, out=turned)
         before, size = size, float(rest @ turned)
-        way = turned + size / before * way
+        way *= size / before
+        way += turned
     return solution

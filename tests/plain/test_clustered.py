@@ -1,0 +1,34 @@
+"""The sandwich of many items: each way to it gives the same matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from prefpath.plain import clustered
+from prefpath.plain.clustered import sandwich
+
+
+@pytest.mark.parametrize("n_annotators", [30, 400])
+@pytest.mark.parametrize("density", [0.01, 0.4])
+@pytest.mark.parametrize("sparse_cost", [0, 1e9])
+def test_every_way_is_the_product(
+    n_annotators: int, density: float, sparse_cost: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clustered, "_SPARSE_COST", sparse_cost)
+    monkeypatch.setattr(clustered, "_FEW", 0.0)
+    monkeypatch.setattr(clustered, "_CHUNK", 64)
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(150, 150))
+    inverse = root @ root.T
+    entries = rng.normal(size=(n_annotators, 150)) * (rng.random((n_annotators, 150)) < density)
+    found = sandwich(inverse, sparse.csr_array(entries))
+    expected = inverse @ entries.T @ entries @ inverse
+    assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+    assert np.array_equal(found, found.T)
+
+
+def test_no_item_is_no_obstacle() -> None:
+    assert sandwich(np.zeros((0, 0)), sparse.csr_array((5, 0))).shape == (0, 0)

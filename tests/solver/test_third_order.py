@@ -1,0 +1,196 @@
+"""Exponential steps are of third order: their parts against plain statements, and all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from prefpath.model.problem import Problem
+from prefpath.solver.active import Active
+from prefpath.solver.arguments import CommonPart, Terms
+from prefpath.solver.curvature import Rates, unit_rates, whose_scalars_moved
+from prefpath.solver.exponential import Exponential
+from prefpath.solver.flow import FlowSolver
+from prefpath.solver.interpolation import StepEnds
+from prefpath.solver.relax_units import Point, Points, bend_units, straight_on
+from prefpath.solver.relaxation import bending, bendings
+from strategies import attentive_votes
+
+
+def bent_force(x: float) -> float:
+    """What `bending` is: a force `t (t - 1)` on something that relaxes at rate x."""
+    return float(quad(lambda t: np.exp(-x * (1.0 - t)) * t * (t - 1.0), 0.0, 1.0)[0])
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-6, 0.01, 0.0499, 0.0501, 0.3, 2.0, 40.0, 3e3])
+def test_bending_is_the_integral_of_a_bent_force(x):
+    assert bending(x) == pytest.approx(bent_force(x), rel=1e-9)
+    np.testing.assert_array_equal(bendings(np.array([x])), bending(x))
+
+
+class Sample:
+    """Three active annotators at three points; the last of them has joined since the first point.
+
+    Rates are of every kind: blocks that are stiff over a step and not, scalars in and out.
+    """
+
+    def __init__(self) -> None:
+        problem = Problem.build(attentive_votes(3, (1.0, 0.0, -1.0, 2.0)), attention=True)
+        with FlowSolver(problem, n_threads=1) as solver:
+            solver._activate(np.array([0, 2]))
+            n_old = len(solver.y)
+            solver._activate(np.array([3]))
+            self.active: Active = solver.crowd.active
+            self.terms: Terms = solver.crowd.inputs.terms
+            self.n, size = solver.crowd.n_common, len(solver.y)
+        rng = np.random.default_rng(0)
+        draw = [Point(*(1.5 * rng.normal(size=(2, n)))) for n in (n_old, size, size)]
+        self.old, self.now, self.then = draw
+        self.rates = Rates(rng.uniform(0.2, 3.0, (3, 2)), np.array([0.1, 5.0, 5.0]))
+
+    def scalars(self) -> list[tuple[int, float, float]]:
+        """Place, rate and threshold of the scalars of those who were there before."""
+        return [
+            (self.active.at[i + 1] - 2 + k, self.rates.scalar[i, k], self.terms.threshold[u, 1 + k])
+            for i, u in enumerate(self.active.who[:2])
+            for k in range(2)
+        ]
+
+    def blocks(self) -> list[tuple[slice, float, float]]:
+        """Places, rate and threshold of the blocks of those who were there before."""
+        at, threshold = self.active.at, self.terms.threshold
+        return [
+            (slice(at[i], at[i + 1] - 2), self.rates.block[i], threshold[u, 0])
+            for i, u in enumerate(self.active.who[:2])
+        ]
+
+
+def force(point: Point, at: int, rate: float, most: float) -> float:
+    z = float(point.y[at])
+    return float(point.f[at]) + rate * float(np.sign(z)) * max(abs(z) - most, 0.0)
+
+
+def test_forces_go_on_as_they_went():
+    s, ratio = Sample(), 0.7
+    found = straight_on(s.old, s.now, s.active, s.terms, s.rates, ratio)
+    for at, rate, most in s.scalars():
+        before, now = (force(point, at, rate, most) for point in (s.old, s.now))
+        assert force(found, at, rate, most) == pytest.approx(now + ratio * (now - before))
+        assert found.y[at] == s.now.y[at]
+    for places, _, _ in s.blocks():
+        for part, old, now in zip(found, s.old, s.now, strict=True):
+            expected = now[places] + ratio * (now[places] - old[places])
+            np.testing.assert_allclose(part[places], expected)
+    for kept in (slice(0, s.n), slice(s.active.at[2], None)):  # common scores, and who joined
+        np.testing.assert_array_equal(found.y[kept], s.now.y[kept])
+        np.testing.assert_array_equal(found.f[kept], s.now.f[kept])
+
+
+def added(forces: list[float], before: float, h: float, rate: float) -> float:
+    """What the parabola through forces at -before, 0 and h adds to a step, beyond the line."""
+    parabola = np.polyfit([-before, 0.0, h], forces, 2)
+    line = np.polyfit([0.0, h], forces[1:], 1)
+    return float(
+        quad(
+            lambda t: np.exp(-rate * (h - t)) * (np.polyval(parabola, t) - np.polyval(line, t)),
+            0.0,
+            h,
+        )[0]
+    )
+
+
+def test_what_bent_forces_add_to_a_step():
+    s, before, h = Sample(), 0.5, 0.8
+    start = np.random.default_rng(1).normal(size=len(s.now.y))
+    out = start.copy()
+    points = Points(s.old, s.now, s.now, s.then)
+    bend_units(out, points, s.active, s.terms, s.rates, before, h)
+    for at, rate, most in s.scalars():
+        forces = [force(point, at, rate, most) for point in (s.old, s.now, s.then)]
+        own = rate if abs(start[at]) > most else 0.0
+        assert out[at] - start[at] == pytest.approx(added(forces, before, h, own), rel=1e-6)
+    stiff = 0
+    for places, rate, most in s.blocks():
+        norm = float(np.linalg.norm(s.now.y[places]))
+        own = rate * max(1.0 - most / norm, 0.0) if h * rate > 1.0 else 0.0
+        stiff += own > 0.0
+        for k in range(places.start, places.stop):
+            forces = [float(p.f[k] + own * p.y[k]) for p in (s.old, s.now, s.then)]
+            assert out[k] - start[k] == pytest.approx(added(forces, before, h, own), rel=1e-6)
+    assert stiff == 1
+    untouched = np.r_[0 : s.n, s.active.at[2] : len(out)]
+    np.testing.assert_array_equal(out[untouched], start[untouched])
+
+
+def test_rates_are_taken_again_of_those_whose_scalars_moved():
+    s = Sample()
+    y = np.concatenate((s.old.y, np.zeros(len(s.now.y) - len(s.old.y))))
+    at, _, most = s.scalars()[3]  # the second one's attention
+    y[at] = most
+    assert not len(whose_scalars_moved(y[: len(s.old.y)], y, s.active, s.terms))
+    inside, little, far = y.copy(), y.copy(), y.copy()
+    inside[at], little[at] = -0.9 * most, most + 0.04 / s.terms.kappa
+    far[at] = most + 0.06 / s.terms.kappa
+    for there, moved in ((inside, []), (little, []), (far, [1])):
+        found = whose_scalars_moved(y[: len(s.old.y)], there, s.active, s.terms)
+        np.testing.assert_array_equal(found, moved)
+
+
+def test_some_rates_are_those_of_all():
+    problem = Problem.build(attentive_votes(3, (1.0, 0.0, -1.0, 2.0)), attention=True)
+    with FlowSolver(problem, n_threads=1) as solver:
+        solver._activate(np.arange(4))
+        y = 2.0 * np.random.default_rng(0).normal(size=len(solver.y))
+        found = []
+        for which in (np.arange(4), np.array([3, 1])):
+            rates = Rates(np.zeros((4, 2)), np.zeros(4))
+            common, inputs = CommonPart(solver.slope.theta_of(y), 0.0), solver.crowd.inputs
+            unit_rates(which, solver.crowd.active, inputs, common, y, np.zeros((0, 0)), rates)
+            found.append(rates)
+    for all_of_them, some in zip(*found, strict=True):
+        np.testing.assert_array_equal(some[[1, 3]], all_of_them[[1, 3]])
+        assert not some[[0, 2]].any() and all_of_them.all()
+
+
+def steps_of(solver: FlowSolver, first: StepEnds, h: float, n: int) -> list[StepEnds]:
+    """A step that is given, and n exponential steps of length h after it."""
+    exponential, made = Exponential(solver.problem, solver.crowd, solver.slope), [first]
+    for _ in range(n):
+        last = made[-1]
+        made.append(exponential.step(last, Point(last.y1, last.f1), h)[0])
+    return made
+
+
+def out_of_intervals(solver: FlowSolver, y: np.ndarray) -> np.ndarray:
+    """Which scalars and blocks have entered."""
+    active, threshold = solver.crowd.active, solver.crowd.inputs.terms.threshold
+    n_scalars, entered = solver.problem.n_scalars, []
+    for i, u in enumerate(active.who):
+        own = y[active.at[i] : active.at[i + 1]]
+        entered.append(np.linalg.norm(own[:-n_scalars]) > threshold[u, 0])
+        entered.extend(np.abs(own[-n_scalars:]) > threshold[u, 1:])
+    return np.array(entered)
+
+
+@pytest.mark.parametrize(("attention", "start"), [(False, 286.0), (True, 306.0)])
+def test_half_the_step_has_an_eighth_of_the_error(attention, start):
+    """Between corners, where nobody enters or leaves; all that is followed counts."""
+    votes = attentive_votes(4, (1.0,) * 30 + (0.0, -1.0, 3.0) * 4, n_items=8, each=150)
+    problem = Problem.build(votes, attention=attention)
+    with FlowSolver(problem, n_threads=1, tolerance=1e-4) as solver:
+        solver.follow(np.array([start]))
+        assert solver.last is not None and len(solver.crowd.active.who) >= 5
+        h = 2.0
+        fine = steps_of(solver, solver.last, h / 64.0, 64 * 9)[1:]
+        entered = [out_of_intervals(solver, ends.y1) for ends in fine]
+        assert entered[0].any() and all(np.array_equal(one, entered[0]) for one in entered)
+        errors = []
+        for shorter in (1, 2, 4):
+            n = 64 // shorter  # fine steps of the step that is given
+            y0, f0, y1, f1 = fine[0].y0, fine[0].f0, fine[n - 1].y1, fine[n - 1].f1
+            first = StepEnds(0.0, h / shorter, y0, y1, f0, f1)
+            last = steps_of(solver, first, h / shorter, 8 * shorter + shorter - 1)[-1]
+            errors.append(np.abs(last.y1 - fine[-1].y1).max())
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert np.all(np.abs(orders - 3.0) < (0.4, 0.2)), (errors, orders)  # 2 of the second order
