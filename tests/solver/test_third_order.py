@@ -155,7 +155,8 @@ def test_some_rates_are_those_of_all():
 
 def steps_of(solver: FlowSolver, first: StepEnds, h: float, n: int) -> list[StepEnds]:
     """A step that is given, and n exponential steps of length h after it."""
-    exponential, made = Exponential(solver.problem, solver.crowd, solver.slope), [first]
+    how = solver.problem, solver.crowd, solver.slope
+    exponential, made = Exponential(*how, tolerance=0.9), [first]
     for _ in range(n):
         last = made[-1]
         made.append(exponential.step(last, Point(last.y1, last.f1), h)[0])

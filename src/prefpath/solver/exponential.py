@@ -58,10 +58,15 @@ from prefpath.solver.slope import Slope
 _MOST_ITEMS, _MOST_CUBES_A_CELL = 1_000, 2_500
 # Losses whose curvature does not jump: a jump (Huber) or a spike bends the force in a step.
 _SMOOTH = (LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER)
-# W is taken again when a margin may have moved so far, and after so many steps.
+# W is taken again when a margin may have moved so far, and after so many steps: at this tolerance,
+# and at looser ones (of folds) more rarely, up to three times.
 _DRIFT, _MOST_STEPS = 2.0, 40
+_AT_TOLERANCE, _MOST_PATIENCE = 7e-3, 3.0
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
+# Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
+# error that is larger than this is not corrected away.
+_MOST_CORRECTIONS, _HOPELESS = 2, 4.0
 
 
 def exponential_pays(problem: Problem, slope: Slope) -> bool:
@@ -94,8 +99,9 @@ class Before(NamedTuple):
 class Exponential:
     """Exponential steps of one path."""
 
-    def __init__(self, problem: Problem, crowd: Crowd, slope: Slope) -> None:
-        self.problem, self.crowd, self.slope = problem, crowd, slope
+    def __init__(self, problem: Problem, crowd: Crowd, slope: Slope, tolerance: float) -> None:
+        self.problem, self.crowd, self.slope, self.tolerance = problem, crowd, slope, tolerance
+        self._patience = min(max(tolerance / _AT_TOLERANCE, 1.0), _MOST_PATIENCE)
         self.stiffness = no_stiffness(problem.n_scalars)
         self._rows = np.zeros((0, 0))  # the eigenvectors as rows
 
@@ -105,29 +111,40 @@ class Exponential:
         self._rows = np.ascontiguousarray(stiffness.vectors.T)
 
     def step(self, last: StepEnds, now: Point, length: float) -> tuple[RelaxedEnds, float]:
-        """A step from now, after the last one; its error relative to the largest coefficient."""
+        """A step from now, after the last one; its error as a multiple of what it may be."""
         self._renew(last.y0, now.y)
         n = self.crowd.n_common
         start = Guess(now, to_modes(self.stiffness.vectors, now.f[:n]))
         before = Before(self._guess(Point(last.y0, last.f0), now), last.length)
-        guess, then = self._guess_and_end(before, start, length)
+        straight = self._straight_on(before, start, length)
+        then, error = self._evaluated(self._end(start, straight, length), start), np.inf
+        for _ in range(_MOST_CORRECTIONS):
+            guess, then = then, self._corrected(before, start, straight, then, length)
+            scale = self.tolerance * self.slope.scale(then.point.y)
+            error = _STRICTER * self._error(before, start, guess, then, length) / scale
+            if error <= 1.0 or error > _HOPELESS:
+                break
         ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
-        error = self._error(before, start, guess, then, length)
-        return self.ends(ends), _STRICTER * error / self.slope.scale(then.point.y)
+        return self.ends(ends), error
 
-    def _guess_and_end(self, before: Before, start: Guess, h: float) -> tuple[Guess, Guess]:
-        """Where the step would end if its force went on straight, and where it ends."""
+    def _straight_on(self, before: Before, start: Guess, h: float) -> Guess:
+        """The force at the end of a step over which it went on as straight as over the last."""
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
         old, now, ratio = before.guess.point, start.point, h / before.length
         force = start.force + ratio * (start.force - before.guess.force)
-        straight = Guess(straight_on(old, now, active, terms, rates, ratio), force)
-        guess = self._evaluated(self._end(start, straight, h), start)
+        return Guess(straight_on(old, now, active, terms, rates, ratio), force)
+
+    def _corrected(
+        self, before: Before, start: Guess, straight: Guess, guess: Guess, h: float
+    ) -> Guess:
+        """The end of a step whose force bends into the parabola that ends as at a guess."""
         y = self._end(start, guess, h)
         bent = h * h / (h + before.length) * bendings(h * self.stiffness.values)
-        y[: self.crowd.n_common] += to_modes(self._rows, bent * (guess.force - force))
-        points = Points(old, now, guess.point, guess.point)
+        y[: self.crowd.n_common] += to_modes(self._rows, bent * (guess.force - straight.force))
+        points = Points(before.guess.point, start.point, guess.point, guess.point)
+        active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
         bend_units(y, points, active, terms, rates, before.length, h)
-        return guess, self._evaluated(y, start)
+        return self._evaluated(y, start)
 
     def ends(self, ends: Ends) -> RelaxedEnds:
         """A step that has been made, to look into."""
@@ -147,7 +164,8 @@ class Exponential:
     def _renew(self, old: Floats, y: Floats) -> None:
         """Take W again where it has aged; else the rates of those who joined or moved far."""
         drift, age = self.crowd.moved()[0], self.stiffness.age
-        aged = drift - self.stiffness.drift > _DRIFT or age >= _MOST_STEPS
+        aged = drift - self.stiffness.drift > self._patience * _DRIFT
+        aged |= age >= self._patience * _MOST_STEPS
         n, active, inputs = self.crowd.n_common, self.crowd.active, self.crowd.inputs
         theta = self.problem.scores(y[: self.problem.n_common])
         common = CommonPart(theta, float(y[n - 1]) if self.problem.common_position else 0.0)

@@ -53,7 +53,7 @@ class Steps:
         self._radius_age = 0
         self._step = _FIRST_STEP / self._radius
         pays = exponential_pays(problem, slope)
-        self._exponential = Exponential(problem, crowd, slope) if pays else None
+        self._exponential = Exponential(problem, crowd, slope, tolerance) if pays else None
 
     def state(self) -> StepState:
         """What the next steps depend on, as plain arrays."""
@@ -134,8 +134,7 @@ class Steps:
         self, last: StepEnds, now: Point, length: float
     ) -> tuple[StepEnds, float]:
         assert self._exponential is not None
-        ends, error = self._exponential.step(last, now, length)
-        return ends, error / self.tolerance
+        return self._exponential.step(last, now, length)
 
     def _chebyshev_step(
         self, time: float, now: Point, length: float, reach: float
