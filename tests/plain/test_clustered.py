@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from prefpath.pairs import squares
 from prefpath.plain import clustered
 from prefpath.plain.clustered import sandwich
 
@@ -17,8 +18,9 @@ from prefpath.plain.clustered import sandwich
 def test_every_way_is_the_product(
     n_annotators: int, density: float, sparse_cost: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clustered, "_SPARSE_COST", sparse_cost)
-    monkeypatch.setattr(clustered, "_FEW", 0.0)
+    monkeypatch.setattr(squares, "_SPARSE_COST", sparse_cost)
+    monkeypatch.setattr(squares, "_FEW", 0.0)
+    monkeypatch.setattr(squares, "_CHUNK", 64)
     monkeypatch.setattr(clustered, "_CHUNK", 64)
     rng = np.random.default_rng(0)
     root = rng.normal(size=(150, 150))

@@ -33,6 +33,7 @@ from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_variance
 from prefpath.model.design import Floats, Ints
+from prefpath.pairs.squares import squared
 from prefpath.stages import INTERVALS, tell
 from prefpath.votes.trials import trials_of_rows
 
@@ -142,7 +143,7 @@ class AnnotatorsHere:
         remove_leverage(evidence, self._coefficient, self.sizes, bread, blocks, position)
         corrected = as_rows(evidence, blocks, position)
         return Spread(
-            (corrected.T @ corrected).toarray(),
+            squared(corrected),
             np.asarray(corrected.sum(axis=0)),
             *_squares_and_curvature(evidence, self._coefficient),
         )

@@ -20,4 +20,4 @@ def trials_of_rows(votes: Votes) -> FloatArray:
 
 def has_whole_weights(weight: FloatArray) -> bool:
     """Whether weights are numbers of votes."""
-    return bool(np.allclose(weight, np.rint(weight), rtol=0.0, atol=1e-9))
+    return bool(np.abs(weight - np.rint(weight)).max(initial=0.0) <= 1e-9)
