@@ -71,6 +71,11 @@ TARGETS = {
         "diagnose/verdicts.py",
         ("tests/diagnose/test_verdicts.py", "-k", RULES),
     ),
+    "ranks": Target(
+        "inference/ranks.py",
+        ("tests/inference/test_ranks.py", "-k", "not as_often and not near_ties"),
+    ),
+    "distributions": Target("distributions.py", ("tests/test_distributions.py",)),
     "writing": Target(
         "writing.py",
         ("tests/test_writing.py", "tests/test_export.py", "-k", NO_DEVICES),

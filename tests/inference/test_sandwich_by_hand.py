@@ -79,7 +79,7 @@ def test_covariance_beside_own_parts_is_the_jackknifes_by_hand(position):
     assert found.degrees_of_freedom == 8
 
 
-def test_how_far_intervals_are_is_told_from_nothing_to_all():
+def test_how_far_intervals_are_is_told_from_nothing_to_all(monkeypatch):
     votes = simulate_crowd(600, 9, 4, deviants=3, clickers=2, seed=4).votes
     evidence = gather_evidence(where_some_have_entered(votes))
     told: list[float] = []
@@ -87,6 +87,14 @@ def test_how_far_intervals_are_is_told_from_nothing_to_all():
         cluster_covariance(evidence)
     # The consensus, the first of the active, the curvature, the leverage.
     assert told == [0.0, 0.15, 0.15, 0.4, 0.65, 1.0]
+    told.clear()
+    monkeypatch.setattr("prefpath.inference.sandwich._TOLD_EVERY", 2)
+    with watched(lambda doing, share: told.append(share) if doing == INTERVALS else None):
+        cluster_covariance(evidence)
+    n_active = int(evidence.active.sum())
+    assert n_active > 2
+    each = [0.15 + k / n_active * 0.25 for k in range(0, n_active, 2)]
+    assert told == pytest.approx([0.0, 0.15, *each, 0.4, 0.65, 1.0])
 
 
 def test_one_annotator_has_the_errors_of_their_votes_by_hand():
