@@ -178,6 +178,18 @@ def test_a_file_that_exists_may_be_written_again(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_only_where_a_new_file_will_be_one_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr("prefpath.writing._try_writing", lambda target: tried.append(target.name))
+    write_text(tmp_path / "old.txt", "old")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("old.txt", "new.txt", "pipe"):
+        check_file(tmp_path / name, "the report's file")
+    assert tried == ["old.txt", "new.txt"]
+
+
 _SLOW_WRITER = """
 import sys, time
 from prefpath.writing import whole_file

@@ -61,6 +61,7 @@ TARGETS = {
     "scalar-losses": Target("model/scalar_losses.py", ("tests/model/test_losses.py",), True),
     "penalties": Target("model/penalties.py", ("tests/model/test_penalties.py",), True),
     "integrator": Target("solver/rkc.py", ("tests/solver/test_rkc.py",), True),
+    "relaxation": Target("solver/relaxation.py", ("tests/solver/test_relaxation.py",), True),
     "encoding": Target("votes/encode.py", ("tests/votes/test_encode.py",)),
     "sandwich": Target(
         "inference/sandwich.py",
