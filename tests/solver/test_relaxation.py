@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from prefpath.solver.relaxation import phi1, phi1s, phi2, phi2s, relaxed
+from prefpath.solver.relaxation import bending, bendings, phi1, phi1s, phi2, phi2s, relaxed
 
 
 def decayed(x: float, power: int) -> float:
@@ -16,11 +16,14 @@ def decayed(x: float, power: int) -> float:
     return float(quad(lambda t: math.exp(-x * (1.0 - t)) * t**power, 0.0, 1.0, epsabs=1e-13)[0])
 
 
-@pytest.mark.parametrize("x", [0.0, 1e-6, 0.5e-3, 0.999e-3, 1.001e-3, 0.01, 0.3, 2.0, 30.0])
+@pytest.mark.parametrize("x", [0.0, 1e-6, 0.5e-3, 0.999e-3, 1.001e-3, 0.049, 0.3, 2.0, 30.0])
 def test_what_is_left_of_a_force_is_its_integral(x):
-    # Just beyond the series of phi2, a difference of numbers near each other has ten digits.
+    # Just beyond the series of phi2 a difference of near numbers has ten digits, and the series
+    # of `bending` ends with a term of 4e-11.
     assert phi1(x) == pytest.approx(decayed(x, 0), rel=1e-12)
     assert phi2(x) == pytest.approx(decayed(x, 1), rel=1e-12 if x < 1e-3 else 1e-9)
+    assert bending(x) == pytest.approx(decayed(x, 2) - decayed(x, 1), rel=1e-9)
+    assert bendings(np.array([x, 1.0]))[0] == bending(x)
     assert (phi1s(np.array([x, 1.0]))[0], phi2s(np.array([x, 1.0]))[0]) == (phi1(x), phi2(x))
 
 
