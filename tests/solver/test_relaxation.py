@@ -47,10 +47,10 @@ def test_relaxing_by_hand():
     assert relaxed(0.0, -1.0, 0.0, 2.0, 1.0, 3.0) == pytest.approx(-1.0 - out)
 
 
-@pytest.mark.parametrize("z", [-1.7, -0.9, 0.2, 0.98, 1.3, 2.5])
+@pytest.mark.parametrize("z", [-1.7, -0.9, 0.2, 0.98, 1.1, 1.3, 2.5])
 @pytest.mark.parametrize(
     ("force", "growth"),
-    [(0.4, 0.0), (0.6, -0.5), (-2.0, 1.5), (1.0, -1.0), (-0.3, 0.4), (-2.5, 3.0)],
+    [(0.4, 0.0), (0.6, -0.5), (-2.0, 1.5), (1.0, -1.0), (-0.3, 0.4), (-2.5, 3.0), (-0.5, 0.5)],
 )
 @pytest.mark.parametrize("rate", [0.3, 2.0, 12.0])
 def test_across_its_corners_it_is_what_scipy_integrates(z, force, growth, rate):
