@@ -30,6 +30,8 @@ def test_what_is_left_of_a_force_is_its_integral(x):
 def test_relaxing_by_hand():
     inside = relaxed(0.1, 0.2, 0.1, 5.0, 1.0, 2.0)
     assert inside == pytest.approx(0.1 + 0.4 + 0.2)
+    assert relaxed(0.2, 0.0, 0.0, 5.0, 1.0, 2.0) == 0.2  # nothing moves what nothing pushes
+    assert relaxed(1.0, 0.0, 0.0, 5.0, 1.0, 2.0) == 1.0
     # Half beyond the threshold, pushed by 1 at rate 2: it stays half beyond.
     assert relaxed(1.5, 1.0, 0.0, 2.0, 1.0, 3.0) == pytest.approx(1.5)
     assert relaxed(1.5, 0.0, 0.0, 2.0, 1.0, 0.7) == pytest.approx(1.0 + 0.5 * math.exp(-1.4))
