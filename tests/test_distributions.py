@@ -36,3 +36,4 @@ def test_of_coins() -> None:
         expected = stats.binom.cdf(heads, tosses, 0.5)
         np.testing.assert_allclose(heads_at_most(heads, tosses), expected, rtol=1e-12)
     assert np.isnan(heads_at_most(1.0, 2.5)) and np.isnan(stats.binom.cdf(1.0, 2.5, 0.5))
+    assert np.isnan(heads_at_most(3, 3))  # all of them: nothing is asked that is not certain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -107,6 +108,86 @@ def test_an_old_folder_keeps_other_files_and_what_failed_changes_nothing(tmp_pat
         (part / "end").write_text("new")
     found = {file.name: file.read_text() for file in target.iterdir()}
     assert found == {"a": "new", "mine": "old", "end": "new"}
+
+
+def test_a_folders_last_file_is_moved_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, moved = tmp_path / "results", []
+    target.mkdir()
+    replace = Path.replace
+    monkeypatch.setattr(
+        Path, "replace", lambda file, new: moved.append(new.name) or replace(file, new)
+    )
+    with whole_folder(target, last="b") as part:
+        for name in ("a", "b", "c"):
+            (part / name).write_text(name)
+    assert moved == ["a", "c", "b"]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[bool, bool]] = []
+    target, sync = tmp_path / "a.txt", os.fsync
+
+    def watched(handle: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(handle).st_mode), target.exists()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    write_text(target, "x")
+    assert synced == [(False, False), (True, True)]
+
+
+def test_the_longest_name_a_system_allows_can_be_written(tmp_path: Path) -> None:
+    assert write_text(tmp_path / ("a" * 250), "x").read_text() == "x"
+
+
+def test_errors_while_writing_are_said_of_the_place(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"a\.txt cannot be written: odd"), (
+        whole_file(tmp_path / "a.txt")
+    ):  # fmt: skip
+        raise OSError("odd")
+    with pytest.raises(MachineError, match="memory"), whole_file(tmp_path / "a.txt"):
+        raise MemoryError
+    with pytest.raises(MachineError, match="the disk is full"), whole_file(tmp_path / "a.txt"):
+        raise OSError(errno.ENOSPC, "no space")
+    with pytest.raises(SettingError, match="is a folder"):
+        write_text(tmp_path, "x")
+
+
+def test_what_is_no_regular_file_is_written_to_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        check_file(pipe, "the report's file")
+        write_text(pipe, "x")
+        assert os.read(reader, 10) == b"x"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_file_that_exists_may_be_written_again(tmp_path: Path) -> None:
+    target = write_text(tmp_path / "a.txt", "old")
+    check_file(target, "the report's file")
+    check_folder(tmp_path, "the folder for results")
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_only_where_a_new_file_will_be_one_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr("prefpath.writing._try_writing", lambda target: tried.append(target.name))
+    write_text(tmp_path / "old.txt", "old")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("old.txt", "new.txt", "pipe"):
+        check_file(tmp_path / name, "the report's file")
+    assert tried == ["old.txt", "new.txt"]
 
 
 _SLOW_WRITER = """

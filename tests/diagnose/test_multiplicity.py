@@ -81,6 +81,17 @@ def test_p_values_of_0_and_1_stay_in_order_and_finite():
     assert softer[0] < 1e-200 and softer[-1] > 1.0 - 1e-9
 
 
+def test_a_crowd_whose_p_values_are_mostly_one_is_softened_as_any():
+    """Few votes leave p-values of 1: their normal scores must not be infinite."""
+    p = np.array([1.0, 1.0, 1.0, 1.0, 0.01])
+    softer, shift, scale = soften(p)
+    assert (shift, scale) == (0.0, 1.0)
+    np.testing.assert_allclose(softer, p, rtol=1e-11)
+    softer, shift, scale = soften(np.array([1.0, 0.5, 0.001]))  # quartiles half way to the ends
+    near = norm.isf(0.001) / 2.0 / 0.6744897501960817
+    assert (shift, scale) == (pytest.approx(0.0, abs=1e-15), pytest.approx(near, rel=1e-9))
+
+
 @given(st.lists(st.floats(1e-6, 1.0), min_size=3, max_size=40))
 def test_the_empirical_null_only_makes_p_values_larger(p):
     softer, shift, scale = soften(np.array(p))

@@ -95,6 +95,17 @@ CONTRARY = changed(NOISY, attention=-0.8, attention_low=-1.2, attention_high=-0.
         (changed(FOLLOWER, lean_high=1.3), "goes with the crowd"),
         (changed(FOLLOWER, attention_low=-0.1), "inconclusive"),
         (changed(FOLLOWER, tested=False), "too few votes to tell"),
+        # What only those named can be, others are not, whatever else is known of them.
+        (changed(FOLLOWER, attention=1.4, attention_low=1.1, attention_high=1.8), "follows the "
+         "crowd"),
+        (changed(FOLLOWER, attention_high=0.9, p_own_ranking=0.01), "follows the crowd"),
+        (changed(FOLLOWER, p_no_taste=0.001), "follows the crowd"),
+        (changed(FOLLOWER, attention=0.0, attention_low=-0.2, attention_high=0.2,
+                 p_own_ranking=0.01), "inconclusive"),
+        (changed(FOLLOWER, attention=-0.8, attention_low=-1.2, attention_high=-0.3),
+         "inconclusive"),
+        (changed(TASTE, p_no_taste=0.2, attention=1.4, attention_low=1.1), "unlike the crowd, "
+         "unclear why"),
         # Sides are unknown: nothing is asked of a lean.
         (changed(FOLLOWER, lean=np.nan, lean_low=np.nan, lean_high=np.nan), "follows the crowd"),
         # Against the crowd is contrary, unless a taste explains it and it is not clear.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from prefpath.inference.intervals import CommonScores
 from prefpath.inference.ranks import _undecided_reach, rank_intervals
@@ -50,6 +54,55 @@ def test_an_unbounded_item_may_have_any_rank_and_leaves_room_for_it():
     low, high = rank_intervals(independent([9.0, 3.0, -3.0], 0.1, [False, True, True]), 0.95)
     assert (low[0], high[0]) == (1, 3)
     assert low.tolist()[1:] == [1, 2] and high.tolist()[1:] == [2, 3]
+
+
+def rank_intervals_the_obvious_way(common, level):
+    """Holm's steps of one item after the other, the differences sorted."""
+    n = len(common.score)
+    error = np.sqrt(np.diag(common.covariance))
+    low, high = [], []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        ratio = {
+            j: (common.score[j] - common.score[i]) / np.hypot(error[i], error[j]) for j in others
+        }
+        above = below = 0
+        for k, j in enumerate(sorted(others, key=lambda j: -abs(ratio[j]))):
+            tail = min((1.0 - level) / (n - 1 - k), 0.5)  # a level below a half is a coin's
+            if abs(ratio[j]) <= student.isf(tail, common.degrees_of_freedom):
+                break
+            above, below = above + (ratio[j] > 0), below + (ratio[j] < 0)
+        low.append(1 + above)
+        high.append(n - below)
+    return low, high
+
+
+@pytest.mark.parametrize("n_items", [2, 5, 33, 70])  # items are compared 32 at a time
+@pytest.mark.parametrize("level", [0.2, 0.5, 0.95])
+def test_rank_intervals_are_those_of_the_obvious_way(n_items, level):
+    rng = np.random.default_rng(n_items)
+    score = rng.normal(0.0, 1.0, n_items)
+    common = replace(independent(score, rng.uniform(0.05, 0.5, n_items)), degrees_of_freedom=7.0)
+    low, high = rank_intervals(common, level)
+    assert (low.tolist(), high.tolist()) == rank_intervals_the_obvious_way(common, level)
+
+
+def test_ranks_are_within_components_and_as_sure_as_their_evidence_is():
+    """Two components of two, of which one has an item that never lost."""
+    common = replace(
+        independent([3.0, 0.0, 9.0, 0.0], 0.1, [True, True, False, True]),
+        component=np.array([0, 0, 1, 1], dtype=np.int32),
+    )
+    low, high = rank_intervals(common, 0.95)
+    assert (low.tolist(), high.tolist()) == ([1, 2, 1, 1], [1, 2, 2, 2])
+    # Chance leaves exp(-evidence): 0.05 is the bound of one comparison at 95 %.
+    for evidence, told in ((3.1, [1, 2]), (2.9, [1, 1])):
+        loose = {2: np.array([0.0, 0.0, 0.0, evidence])}
+        low, high = rank_intervals(common, 0.95, loose)
+        assert low.tolist() == [1, 2, *told]
+        assert high.tolist() == [1, 2, 1 if told[1] == 2 else 2, 2]
+    low, high = rank_intervals(common, 0.95, {2: np.array([0.0, 0.0, 0.0, -9.0])})
+    assert (low[3], high[3]) == (1, 2)  # the rank shown is always among those allowed
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0.01, 2.0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import erfcx, expit
@@ -52,6 +54,29 @@ def test_gradient_is_the_derivative_of_the_value(loss):
     np.testing.assert_allclose(loss.gradient(MARGIN, CHOICE), numeric, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("loss", "margin", "choice", "value"),
+    [
+        (Linear(), 2.0, -1.0, 4.5),
+        (Huber(), 0.2, 1.0, 0.32),
+        (Huber(), 3.0, 1.0, 1.5),
+        (Huber(0.5), 3.0, 1.0, 0.875),
+        (SmoothL1(0.5), 1.2, 0.0, 0.8),
+        (SmoothL1(0.5), 0.4, 0.4, 0.0),
+        (BradleyTerry(), 0.0, 1.0, np.log(2.0)),
+        (BradleyTerry(), np.log(3.0), 1.0, np.log(4.0 / 3.0)),
+        (BradleyTerry(), np.log(3.0), -1.0, np.log(4.0)),
+        (BradleyTerry(), np.log(3.0), -0.5, 0.25 * np.log(4.0 / 3.0) + 0.75 * np.log(4.0)),
+        (ThurstoneMosteller(), 0.0, -1.0, np.log(2.0)),
+        (ThurstoneMosteller(), 1.0, 1.0, -np.log(0.8413447460685429)),
+    ],
+)
+def test_values_by_hand(loss, margin, choice, value):
+    """Differences do not see a constant."""
+    found = loss.value(np.array([margin]), np.array([choice]))
+    assert found == pytest.approx([value], rel=1e-14, abs=1e-15)
+
+
 @each_loss
 def test_curvature_is_the_derivative_of_the_gradient(loss):
     h, here = 1e-5, away_from_corners(loss)
@@ -75,6 +100,19 @@ def test_bounds_of_the_derivatives_hold_and_are_not_slack(loss):
     assert tight.max() > 0.99 * loss.max_curvature
     if 0 < loss.max_curvature_change < np.inf:
         assert np.abs(np.diff(tight) / np.diff(fine)).max() > 0.95 * loss.max_curvature_change
+
+
+@each_loss
+def test_both_derivatives_at_once_are_those_one_by_one(loss):
+    gradient, curvature = loss.derivatives(MARGIN, CHOICE)
+    np.testing.assert_allclose(gradient, loss.gradient(MARGIN, CHOICE), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(curvature, loss.curvature(MARGIN, CHOICE), rtol=1e-11, atol=1e-15)
+
+
+def test_hubers_corner_belongs_to_the_parabola():
+    for residual, bent in ((0.5, 1.0), (-0.5, 1.0), (np.nextafter(0.5, 1.0), 0.0)):
+        assert Huber(0.5).curvature(np.array([residual]), np.zeros(1)) == [bent]
+        assert scalar_curvature(Huber.code, 0.5, residual, 0.0) == bent
 
 
 @each_loss
@@ -105,6 +143,16 @@ def test_the_logistic_function_without_a_call():
     for x in (40.0, 41.0, 64.0, 1e3, 1e300):
         assert _logistic(x) == 1.0
         assert 0.0 <= _logistic(-x) < 1e-17
+
+
+def test_the_logistic_function_is_the_series_of_degree_eight_squared_six_times():
+    """Where the result is small, only its own series says whether each term is right."""
+    x = np.linspace(-40.0, 40.0, 801)
+    series = sum((-x / 64) ** k / math.factorial(k) for k in range(9))
+    found = [_logistic(each) for each in x]
+    np.testing.assert_allclose(found, 1.0 / (1.0 + series**64), rtol=1e-12, atol=0.0)
+    for beyond in (41.0, 1e3, 1e300):
+        assert _logistic(-beyond) == found[0]
 
 
 def test_gram_kernel_is_the_quadratic_form():
@@ -192,6 +240,24 @@ def test_products_with_the_margin_change_no_faster_than_said(loss, reach):
     if np.isfinite(loss.max_curvature_change):
         bent = np.abs(np.diff(slopes, axis=1)).max() / (m[1] - m[0])
         assert bent <= loss.most_curved_product(reach) + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("loss", "margin", "slope", "bend"),
+    [
+        (Linear(), 3.0, 7.0, 2.0),  # 3 + 1 + 1 * 3
+        (BradleyTerry(), 1.0, 0.9810585786300049, 0.5),  # sigmoid(1) + 1 / 4
+        (BradleyTerry(), 0.0, 0.5, 0.5),
+        (BradleyTerry(), 9.0, 1.1, 0.5),
+        (ThurstoneMosteller(), 0.0, np.sqrt(2.0 / np.pi), 2.0),
+        (ThurstoneMosteller(), 2.0, 2.373215532822843 + 2.0, 2.6),  # hazard at -2
+        (SmoothL1(0.5), 2.0, 3.0 / np.sqrt(9.25) + 4.0, 4.0 + 2.0 * 0.86 / 0.25),
+    ],
+)
+def test_bounds_of_products_by_hand(loss, margin, slope, bend):
+    """Steepest slope plus curvature times margin; twice the curvature plus its change."""
+    assert loss.steepest_product(margin, 1.0) == pytest.approx(slope, rel=1e-12)
+    assert loss.most_curved_product(margin) == pytest.approx(bend, rel=1e-12)
 
 
 @each_loss

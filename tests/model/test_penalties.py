@@ -14,9 +14,12 @@ from prefpath.model.penalties import (
     GroupPenalty,
     L1Penalty,
     Penalty,
+    add_scaled_prox,
     as_penalty,
     block_norms,
     block_proxes,
+    scalar_time_to_leave,
+    scaled_prox,
     soft_thresholds,
     time_to_leave,
 )
@@ -144,6 +147,67 @@ def test_laplacian_bounds_hold(penalty):
 def test_scalars_are_soft_thresholded(z, threshold):
     found = soft_thresholds(z, np.full(len(z), threshold))
     np.testing.assert_array_equal(found, L1Penalty().prox(z, threshold))
+
+
+# ---------------------------------------------------------------- by hand
+
+GROUP_OF_TWO = (GroupPenalty(), [3.0, 4.0], 2.0, [1.8, 2.4])  # 5 long, 3 of it are left
+L1_OF_TWO = (L1Penalty(), [3.0, -0.5], 2.0, [1.0, 0.0])
+by_hand = pytest.mark.parametrize(
+    ("penalty", "z", "threshold", "shrunk"), [GROUP_OF_TWO, L1_OF_TWO]
+)
+
+
+@by_hand
+def test_a_prox_by_hand_wherever_its_block_lies(penalty, z, threshold, shrunk):
+    np.testing.assert_allclose(penalty.prox(np.array(z), threshold), shrunk, rtol=1e-15)
+    among = np.array([9.0, -9.0, *z, 9.0])
+    out = np.full(2, 7.0)
+    assert scaled_prox(penalty.code, among, 2, 4, threshold, 10.0, out) is True
+    np.testing.assert_allclose(out, 10.0 * np.array(shrunk), rtol=1e-15)
+    added = np.arange(5.0)
+    add_scaled_prox(penalty.code, among, 2, 4, threshold, 10.0, added)
+    np.testing.assert_allclose(
+        added, [0.0, 1.0, 2.0 + 10.0 * shrunk[0], 3.0 + 10.0 * shrunk[1], 4.0], rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize("penalty", [GroupPenalty(), L1Penalty()])
+def test_a_block_on_the_dual_ball_has_not_entered(penalty):
+    z = np.array([3.0, 4.0, 0.0])
+    size = penalty.dual_norm(z)
+    assert size == (5.0 if penalty.group else 4.0)
+    out, added = np.full(3, 7.0), np.ones(3)
+    assert scaled_prox(penalty.code, z, 0, 3, size, 10.0, out) is False
+    add_scaled_prox(penalty.code, z, 0, 3, size, 10.0, added)
+    assert (out.tolist(), added.tolist()) == ([0.0] * 3, [1.0] * 3)
+    value, is_active = block_proxes(penalty.code, z, np.array([0, 3]), np.array([size]), 10.0)
+    assert (value.tolist(), is_active.tolist()) == ([0.0] * 3, [False])
+    assert penalty.prox(z).tolist() == penalty.prox(z, 1.0).tolist() != [0.0] * 3
+
+
+def test_times_to_leave_by_hand():
+    group, l1 = GroupPenalty().code, L1Penalty().code
+    # A block at places 1 and 2: 0.6 across from the centre of the unit disc, 0.8 to its edge.
+    z = np.array([9.0, 0.6, 0.0, 9.0])
+    assert time_to_leave(group, z, np.array([0.0, 2.0]), 1, 3, 1.0) == pytest.approx(0.4)
+    assert time_to_leave(group, z, np.array([-2.0, 0.0]), 1, 3, 1.0) == pytest.approx(0.8)
+    assert time_to_leave(group, z, np.zeros(2), 1, 3, 1.0) == np.inf
+    assert time_to_leave(group, z, np.array([-1.0, 0.0]), 1, 3, 0.6) == 0.0  # on the edge is out
+    # Of entries that move by themselves the first one out counts.
+    assert time_to_leave(l1, z, np.array([-2.0, 4.0]), 1, 3, 1.0) == pytest.approx(0.25)
+    assert time_to_leave(l1, z, np.array([-2.0, 0.1]), 1, 3, 1.0) == pytest.approx(0.8)
+    assert time_to_leave(l1, z, np.zeros(2), 1, 3, 1.0) == np.inf
+    assert scalar_time_to_leave(0.5, 2.0, 1.5) == 0.5
+    assert scalar_time_to_leave(0.5, -2.0, 1.5) == 1.0
+    assert scalar_time_to_leave(2.0, 0.5, 1.5) == 0.0  # it is outside already
+
+
+def test_pair_norms_of_features_by_hand():
+    """Rows 5 long at most: two of them differ by 10 at most; columns reach over 6 and 7."""
+    features = np.array([[3.0, 4.0], [-3.0, 1.0], [0.0, -3.0]])
+    assert GroupPenalty().pair_norm(features) == 10.0
+    assert L1Penalty().pair_norm(features) == 7.0
 
 
 def test_names_and_defaults():

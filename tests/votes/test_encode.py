@@ -69,10 +69,13 @@ def test_merging_is_counting(rows: list[tuple[Any, ...]], fits: bool) -> None:
     assert len(coded.offsets) == 6
 
 
-@given(rows=ROWS)
-def test_without_weights_the_weight_is_the_count(rows: list[tuple[Any, ...]]) -> None:
+@given(rows=ROWS, fits=st.booleans())
+def test_without_weights_the_weight_is_the_count(rows: list[tuple[Any, ...]], fits: bool) -> None:
     columns = columns_of(rows) | {"weight": None}
-    coded = sort_and_merge(**columns, n_annotators=4, n_items=5)
+    with pytest.MonkeyPatch.context() as patch:
+        if not fits:
+            patch.setattr(KeyLayout, "fits", False)
+        coded = sort_and_merge(**columns, n_annotators=4, n_items=5)
     np.testing.assert_array_equal(coded.weight, coded.count)
     assert coded.count.sum() == len(rows)
 
@@ -107,6 +110,26 @@ def test_counts_of_groups_add_up() -> None:
     )
     assert (key.tolist(), weight.tolist(), count.tolist()) == ([3, 5], [0.5, 1.25], [1, 6])
 
+    key, weight, count = merge_keys(np.array([5, 3, 5]), None, np.array([2, 1, 4]))
+    assert (key.tolist(), weight.tolist(), count.tolist()) == ([3, 5], [1.0, 6.0], [1, 6])
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_tie_is_never_minus_zero(known: bool) -> None:
+    """Be it given so, or the sides of a tie without a position changed."""
+    coded = sort_and_merge(
+        annotator=np.zeros(2, np.int32), left=np.array([1, 0], np.int32),
+        right=np.array([0, 1], np.int32), choice=np.array([0.0, -0.0]), weight=None,
+        position_known=np.full(2, known), n_annotators=1, n_items=2,
+    )  # fmt: skip
+    assert coded.choice.tolist() == [0.0] * (1 + known)
+    assert not np.signbit(coded.choice).any()
+
+
+def test_nobody_and_nothing_have_a_digit_of_one_value() -> None:
+    assert KeyLayout(0, 0, 0).radices == (1, 1, 1, 1, 2)
+    assert KeyLayout(3, 4, 5).radices == (3, 4, 4, 5, 2)
+
 
 def test_the_packed_key_in_sql_is_the_packed_key() -> None:
     import duckdb
@@ -136,6 +159,27 @@ def test_labels_keep_their_order_of_first_mention_where_given() -> None:
         encode_labels(np.array(["b"]), np.array(["b", "b"]), "item")
 
 
+def test_an_unknown_item_on_the_right_is_in_the_row_of_its_vote() -> None:
+    both_sides = np.array(["a", "z", "a", "b", "z", "z"])  # left of three votes, then right
+    with pytest.raises(VoteError, match="'z'") as caught:
+        encode_labels(both_sides, np.array(["a", "b"]), "item", n_votes=3)
+    assert caught.value.rows == (2, 3)
+    labels, codes = encode_labels(np.array([], dtype=str), np.array(["a"]), "item")
+    assert (labels.tolist(), codes.tolist()) == (["a"], [])
+
+
+def test_text_that_cannot_be_written_is_said_not_to_be_read() -> None:
+    with pytest.raises(VoteError, match="a label cannot be read: surrogates not allowed"):
+        encode_labels(np.array(["a", "\ud800"]), None, "item")
+    assert encode_labels(np.array([3, 1, 3]), None, "item")[1].tolist() == [1, 0, 1]
+
+
+def test_numbers_without_a_value_are_missing_labels() -> None:
+    with pytest.raises(VoteError, match="2 votes have no item") as caught:
+        as_labels(np.array([1.0, np.nan, 2.0, np.inf]), "item")
+    assert caught.value.rows == (2, 4)
+
+
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_missing_labels_are_named_by_row(missing: Any) -> None:
     with pytest.raises(VoteError, match="1 vote has no annotator") as caught:
@@ -145,5 +189,7 @@ def test_missing_labels_are_named_by_row(missing: Any) -> None:
 
 def test_labels_of_mixed_types_are_text() -> None:
     assert as_labels(np.array([1, "a"], dtype=object), "item").tolist() == ["1", "a"]
+    of_one_type = np.array([10, 9], dtype=object)
+    assert as_labels(of_one_type, "item").tolist() == [10, 9]
     with pytest.raises(VoteError, match="2 dimensions"):
         as_labels([["a"]], "item")

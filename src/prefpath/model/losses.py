@@ -157,11 +157,12 @@ class Linear(Loss):
 
 
 @dataclass(frozen=True)
-class BradleyTerry(_BinaryLoss):
+class BradleyTerry(Loss):
     """Logistic choice: `-log sigmoid(choice * margin)`."""
 
     name = "bradley-terry"
     code = BRADLEY_TERRY
+    binary = True
 
     @property
     def max_curvature(self) -> float:
@@ -198,10 +199,6 @@ class BradleyTerry(_BinaryLoss):
     def derivatives(self, margin: Array, choice: Array) -> tuple[Array, Array]:
         won = expit(np.asarray(margin, dtype=float))
         return won - 0.5 * (1.0 + choice), won * (1.0 - won)
-
-    def _win(self, margin: Array) -> tuple[Array, Array, Array]:
-        lost = expit(-margin)
-        return np.logaddexp(0.0, -margin), -lost, lost * expit(margin)
 
     def probability(self, margin: Array) -> Array:
         result: Array = expit(np.asarray(margin, dtype=float))
