@@ -224,3 +224,18 @@ def test_the_version() -> None:
     done = prefpath("--version")
     assert done.stdout.startswith("prefpath ")
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_closed_streams_go_nowhere(closed: tuple[int, ...]) -> None:
+    """As with `>&-`; Python has no stream there, and the next file opened would take its place."""
+    done = prefpath("--version", preexec_fn=lambda: [os.close(number) for number in closed])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_names_that_no_csv_reader_takes_are_said(votes_file: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("item,name\nred," + "x" * 200_000 + "\n")
+    done = prefpath("rank", str(votes_file), "--names", str(names))
+    assert done.returncode == 2
+    assert "field larger than" in done.stderr
