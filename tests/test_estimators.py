@@ -381,6 +381,24 @@ class TestChoiceOfTime:
         with pytest.raises(SettingError, match="True, False or auto"):
             PreferenceModel(balance="often").fit(votes)
 
+    @pytest.mark.parametrize(
+        ("setting", "says"),
+        [
+            ({"position_bias": "no"}, "True or False"),
+            ({"standardise": "no"}, "True or False"),
+            ({"cv_over": "people"}, "votes, items or annotators"),
+            ({"criterion": "accuracy"}, "auto, mismatch or log-loss"),
+            ({"rule": "worst"}, "best or one-standard-error"),
+        ],
+    )
+    @pytest.mark.parametrize("cv", [0, 2])
+    def test_words_nobody_knows_are_refused_before_the_fit(self, columns, setting, says, cv):
+        def work(*_):
+            pytest.fail("the fit has begun")
+
+        with pytest.raises(SettingError, match=says):
+            PreferenceModel(cv=cv, **setting).fit(Votes.from_arrays(**columns), progress=work)
+
     @pytest.mark.parametrize("solver", ["flow", "lbi"])
     def test_both_solvers_cross_validate(self, columns, solver):
         votes = Votes.from_arrays(**columns)

@@ -50,14 +50,14 @@ def test_csv_keeps_labels_as_they_are(tmp_path: Path, name: str, delimiter: str)
 
 
 def test_csv_for_spreadsheets_runs_no_formula(tmp_path: Path) -> None:
-    labels = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "a=1", ""]
+    labels = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\n=1", "\uff1d1+1", "a=1", ""]
     path = write_table(
-        {"=name": labels, "score": -np.ones(7)}, tmp_path / "t.csv", for_spreadsheets=True
+        {"=name": labels, "score": -np.ones(9)}, tmp_path / "t.csv", for_spreadsheets=True
     )
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert [row[0] for row in rows] == [
-        "'=name", "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "a=1", ""
+        "'=name", "'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\tx", "'\n=1", "'\uff1d1+1", "a=1", ""
     ]  # fmt: skip
     assert {row[1] for row in rows[1:]} == {"-1.0"}
 

@@ -62,7 +62,12 @@ def test_a_file_name_with_no_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("folder", "is a folder"), ("no/a.html", "no such folder"), ("file/a.html", "is a file, not")],
+    [
+        ("folder", "is a folder"),
+        ("no/a.html", "no such folder"),
+        ("file/a.html", "is a file, not"),
+        ("a" * 300, "too long"),
+    ],
 )
 def test_places_for_a_file_are_refused_first(tmp_path: Path, name: str, says: str) -> None:
     (tmp_path / "folder").mkdir()
@@ -77,6 +82,11 @@ def test_places_for_a_folder_are_refused_first(tmp_path: Path, name: str) -> Non
     write_text(tmp_path / "file", "x")
     with pytest.raises(SettingError, match="is a file"):
         check_folder(tmp_path / name, "the folder for results")
+
+
+def test_a_folder_whose_name_is_too_long_is_refused_first(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="too long"):
+        check_folder(tmp_path / ("a" * 300), "the folder for results")
 
 
 def test_checking_a_folder_does_not_make_it(tmp_path: Path) -> None:

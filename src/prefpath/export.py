@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -25,6 +28,8 @@ __all__ = [
     "write_results",
     "write_table",
 ]
+
+_DIGESTED = re.compile("-[0-9a-f]{8}$", re.IGNORECASE)
 
 MANIFEST = "manifest.json"
 """The file that marks a folder as complete: it is written last."""
@@ -118,21 +123,28 @@ def verify_results(folder: str | Path) -> dict[str, Any]:
 def file_names(labels: Iterable[str]) -> dict[str, str]:
     """A part of a file's name for each label: readable, and no two the same.
 
-    What file systems do not take becomes an underscore; labels that would then be the same, or
-    differ in case only, get a piece of their digest.
+    What file systems do not take becomes an underscore; labels that would then be the same,
+    differ in case only, or end like a digest, get a piece of their digest.
 
     >>> file_names(["ann", "a/b", "a.b"])
     {'ann': 'ann', 'a/b': 'a_b-c14cddc0', 'a.b': 'a_b-2e7336dc'}
     """
     kept = {label: _plain_name(label) for label in labels}
+    alike = Counter(map(_folded, kept.values()))
     return {
-        label: name if name == label and _is_alone(name, kept) else f"{name}-{_short(label)}"
+        label: name if name == label and _is_free(name, alike) else f"{name}-{_short(label)}"
         for label, name in kept.items()
     }
 
 
-def _is_alone(name: str, kept: Mapping[str, str]) -> bool:
-    return sum(name.lower() == other.lower() for other in kept.values()) == 1
+def _is_free(name: str, alike: Mapping[str, int]) -> bool:
+    """Whether nobody else has a name, and no label with a piece of its digest can have it."""
+    return alike[_folded(name)] == 1 and not _DIGESTED.search(name)
+
+
+def _folded(name: str) -> str:
+    """What a file system that minds neither case nor ways to write an accent makes of a name."""
+    return normalize("NFKC", normalize("NFKC", name).casefold())
 
 
 def _plain_name(label: str) -> str:

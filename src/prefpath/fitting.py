@@ -118,6 +118,9 @@ class Fitting(Parameters):
         from prefpath.fitted import follow
         from prefpath.votes.graph import connected_components
 
+        follow.check_yes_or_no(self.position_bias, "position_bias")
+        follow.check_yes_or_no(self.standardise, "standardise")
+        self._how()  # words nobody knows are refused here
         features = self._item_features(votes)
         component = connected_components(votes)
         has_features = self.features is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from prefpath.errors import SettingError
@@ -42,6 +43,21 @@ def check_whole(name: str, value: Any, least: int, most: int) -> int:
             f"{name} is {value!r}", expected=f"a whole number between {least:,} and {most:,}"
         )
     return int(value)
+
+
+def check_word(name: str, value: Any, words: Sequence[str]) -> None:
+    """Whether a setting is one of some words.
+
+    >>> check_word("rule", "worst", ("best", "one-standard-error"))
+    Traceback (most recent call last):
+        ...
+    prefpath.errors.SettingError: rule is 'worst'
+      expected: best or one-standard-error
+    """
+    if not isinstance(value, str) or value not in words:
+        raise SettingError(
+            f"{name} is {value!r}", expected=f"{', '.join(words[:-1])} or {words[-1]}"
+        )
 
 
 def check_seed(name: str, value: Any) -> None:

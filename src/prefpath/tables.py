@@ -19,8 +19,9 @@ from prefpath.writing import whole_file
 FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 Columns = Mapping[str, ArrayLike]
 
-# A spreadsheet runs a cell that starts with one of these as a formula. (OWASP, CSV injection.)
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet runs a cell that starts with one of these as a formula, those of full width where
+# its language has them. (OWASP, CSV injection.)
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def write_table(columns: Columns, path: str | Path, *, for_spreadsheets: bool = False) -> Path:
@@ -29,8 +30,9 @@ def write_table(columns: Columns, path: str | Path, *, for_spreadsheets: bool = 
 
     What is not finite is written as an empty field or null. Labels are written as they are, so
     that the file can be read back: a label "=1+1" is a formula to a spreadsheet, though not to
-    a program. With `for_spreadsheets`, text in CSV and TSV that starts with = + - @, a tab or a
-    carriage return gets an apostrophe in front, which spreadsheets show as text; numbers do not.
+    a program. With `for_spreadsheets`, text in CSV and TSV that starts with = + - @ (also of full
+    width), a tab or a line end gets an apostrophe in front, which spreadsheets show as text;
+    numbers do not.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prefpath.errors import PrefpathError, SettingError
@@ -94,6 +94,7 @@ def check_file(path: str | Path, what: str) -> None:
     """Refuse a place where no file can be written, before the work that is to fill it."""
     target = Path(path).resolve()
     with _said_of(path):
+        _try_name(target)
         if target.is_dir():
             raise SettingError(f"{what} {path} is a folder", expected="the name of a file")
         if target.exists() and not target.is_file():
@@ -104,11 +105,18 @@ def check_file(path: str | Path, what: str) -> None:
 def check_folder(path: str | Path, what: str) -> None:
     """Refuse a folder that cannot be written to or made, before the work that is to fill it."""
     target = Path(path).resolve()
-    if target.exists() and not target.is_dir():
-        raise SettingError(f"{what} {path} is a file", expected="a folder to write to")
     with _said_of(path):
+        _try_name(target)
+        if target.exists() and not target.is_dir():
+            raise SettingError(f"{what} {path} is a file", expected="a folder to write to")
         there = next(folder for folder in (target, *target.parents) if folder.exists())
         _try_writing(there / "x")
+
+
+def _try_name(target: Path) -> None:
+    """A name that is too long is an error here; `exists` of later Pythons calls it not there."""
+    with suppress(FileNotFoundError):
+        target.lstat()
 
 
 def _try_writing(target: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import prefpath as prefpath_package
+from prefpath.cli.outcome import is_result
 from prefpath.export import verify_results
 from prefpath.tables import write_table
 
@@ -52,6 +53,7 @@ def test_labels_do_not_command_the_terminal_nor_spreadsheets(
     verify_results(tmp_path / "out")
     assert "'=1+1" in (tmp_path / "out" / "ranking.csv").read_text(encoding="utf-8")
     assert len(list((tmp_path / "out").glob("personal-*.csv"))) == 3
+    assert all(is_result(file.name, "csv") for file in (tmp_path / "out").iterdir())
 
 
 def test_a_terminal_without_these_characters_loses_nothing(
@@ -224,3 +226,50 @@ def test_the_version() -> None:
     done = prefpath("--version")
     assert done.stdout.startswith("prefpath ")
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_closed_streams_go_nowhere(closed: tuple[int, ...]) -> None:
+    """As with `>&-`; Python has no stream there, and the next file opened would take its place."""
+    done = prefpath("--version", preexec_fn=lambda: [os.close(number) for number in closed])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_names_that_no_csv_reader_takes_are_said(votes_file: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("item,name\nred," + "x" * 200_000 + "\n")
+    done = prefpath("rank", str(votes_file), "--names", str(names))
+    assert done.returncode == 2
+    assert "field larger than" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--report", "ranking.csv"], "ranking.csv is read"),
+        (["--out", "."], "ranking.csv is read"),
+        (
+            ["--out", "new", "--features", "old/../features.csv", "--report", "features.csv"],
+            "is read",
+        ),
+        (["--out", "link", "--names", "features.csv"], "is read"),
+        (["--out", "new", "--report", "new"], "--out writes"),
+        (["--out", "old", "--report", "old/manifest.json"], "--out writes"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    votes_file: Path, tmp_path: Path, options: list[str], says: str
+) -> None:
+    for name in ("ranking.csv", "features.csv"):
+        (tmp_path / name).write_bytes(votes_file.read_bytes())
+    (tmp_path / "old").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    done = prefpath("fit", "ranking.csv", "--cv", "0", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.split())
+    assert (tmp_path / "ranking.csv").read_bytes() == votes_file.read_bytes()
+
+
+def test_simulated_votes_are_not_written_over_by_their_truth(tmp_path: Path) -> None:
+    done = prefpath("simulate", "a.csv", "--truth", "./a.csv", cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])

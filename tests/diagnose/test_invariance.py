@@ -8,6 +8,7 @@ import pytest
 from prefpath import PreferenceModel, Votes, simulate_crowd
 from prefpath.diagnose import diagnose, discover
 from prefpath.diagnose.ballots import Ballots
+from prefpath.diagnose.canonical import Compared, DrawOrder, _order_cells, _order_few_cells
 
 # Weights above 1 are said; here they are the point.
 pytestmark = pytest.mark.filterwarnings("ignore::prefpath.VoteWarning")
@@ -100,3 +101,22 @@ def test_alike_votes_are_told_alike_and_others_are_not():
     )
     order = Ballots.of(votes).draw_order
     assert order.word[0] == order.word[1] != order.word[2]
+
+
+@pytest.mark.parametrize("order_cells", [_order_cells, _order_few_cells])
+def test_swapping_sides_keeps_the_draws_of_who_clicks_both_sides_equally_often(order_cells):
+    """The same pair in both orders with the same winner: nothing but the side tells them apart."""
+    left, right = list("xyzwxz"), list("yxwzzy")
+    choice = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])  # three of six are for the left
+
+    def drawn(turn):
+        sides = (left, right, choice) if turn > 0 else (right, left, -choice)
+        ballots = Ballots.of(Votes.from_arrays(["a"] * 6, *sides))
+        items = np.random.default_rng(0).integers(2**63, size=4, dtype=np.uint64)
+        order = DrawOrder(np.arange(6), np.zeros(6, np.int8), np.zeros(1, np.uint64))
+        compared = Compared(ballots.left, ballots.right, ballots.trials, ballots.wins)
+        order_cells(ballots.design, compared, items, order)
+        side = turn * np.where(order.turned, -1, 1)  # of the item that comes first in the order
+        return side[order.cell].tolist(), order.word.tolist()
+
+    assert drawn(1) == drawn(-1)

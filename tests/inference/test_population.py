@@ -232,3 +232,16 @@ def test_the_mean_preference_counts_those_who_were_found_to_deviate():
     np.testing.assert_allclose(common.score, before.score, atol=0.02)
     of_path = some_found.scores - some_found.scores.mean()
     assert np.abs(common.score - of_path).max() > 0.05
+
+
+@pytest.mark.filterwarnings("ignore::prefpath.VoteWarning")
+def test_votes_of_the_largest_weight_have_intervals() -> None:
+    """Their curvature swallows a prior that is not scaled by it."""
+    rng = np.random.default_rng(5)
+    left = rng.integers(0, 4, 60)
+    right = (left + rng.integers(1, 4, 60)) % 4
+    choice = np.where(rng.random(60) < 1.0 / (1.0 + np.exp(0.8 * (left - right))), 1.0, -1.0)
+    votes = Votes.from_arrays(rng.integers(0, 4, 60), left, right, choice, np.full(60, 1e15))
+    model = PreferenceModel(loss="linear", cv=0, n_times=3, t_ratio=1.0001).fit(votes)
+    ranking = model.ranking_columns(about="these")
+    assert np.isfinite(ranking["score"]).all()

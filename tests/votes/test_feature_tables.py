@@ -112,3 +112,15 @@ def test_the_name_of_version_0_1_0_still_works() -> None:
     with pytest.warns(DeprecationWarning, match="ItemFeatures"):
         old = features_module.FeatureTable
     assert old is ItemFeatures
+
+
+def test_a_number_and_its_text_are_one_item() -> None:
+    table = ItemFeatures(["1", "2", "new"], ("size",), [[1], [2], [3]])  # type: ignore[arg-type]
+    assert table.of(np.array([2, 1])).tolist() == [[2.0], [1.0]]
+    with pytest.raises(VoteError, match="1 of 2 items have no features: 3"):
+        table.of(np.array([1, 3]))
+
+
+def test_every_column_has_a_name() -> None:
+    with pytest.raises(VoteError, match="1 name for 2 columns"):
+        ItemFeatures(np.array(["a"]), ("size",), np.ones((1, 2)))

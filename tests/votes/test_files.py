@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 from pathlib import Path
@@ -123,6 +124,49 @@ def test_a_file_name_with_brackets_and_quotes_is_no_pattern(tmp_path: Path) -> N
     path.write_text(HEADER + BODY)
     assert find_files(path) == [path]
     assert_same_votes(read_votes(path), EXPECTED)
+
+
+def test_a_folder_that_exists_is_no_pattern_before_one(tmp_path: Path) -> None:
+    for folder, who in (("run[1]", "ann"), ("run1", "bob")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "votes.csv").write_text(HEADER + f"{who},x,y,1\n{who},x,y,-1\n")
+    assert read_votes(tmp_path / "run[1]" / "*.csv").annotators.tolist() == ["ann"]
+    assert read_votes(tmp_path / "run[1]" / "**" / "v*.csv").annotators.tolist() == ["ann"]
+    assert read_votes(tmp_path / "run[0-9]" / "*.csv").annotators.tolist() == ["bob"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+def test_files_of_one_name_in_two_folders_are_two_files(tmp_path: Path, encoding: str) -> None:
+    for who in ("ann", "bob"):
+        (tmp_path / who).mkdir()
+        text = HEADER + f"{who},x,y,1\n{who},x,y,-1\n"
+        (tmp_path / who / "votes.csv").write_bytes(text.encode(encoding))
+    assert read_votes(tmp_path).annotators.tolist() == ["ann", "bob"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are bytes on POSIX")
+def test_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    try:
+        file.write_text(HEADER + BODY)
+    except OSError:
+        pytest.skip("this file system takes UTF-8 alone")
+    assert_same_votes(read_votes(file), EXPECTED)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EISDIR])
+def test_a_file_that_may_not_be_opened_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    file = tmp_path / "votes.csv"
+    file.write_text(HEADER + BODY)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), str(file))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(VoteError, match=f"votes.csv cannot be read: {os.strerror(number)}"):
+        read_votes(file)
 
 
 def test_row_numbers_count_through_the_parts(tmp_path: Path) -> None:

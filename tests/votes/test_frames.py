@@ -131,3 +131,10 @@ def test_column_names_need_not_be_text() -> None:
     frame = pd.DataFrame([["a", "x", "y", 1]])
     votes = read_votes(frame, annotator="0", left="1", right="2", choice="3")
     assert votes.items.tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("make", [list, lambda v: np.array(v, dtype="S"), pd.Categorical])
+def test_bytes_are_the_text_they_encode(make: Any) -> None:
+    frame = pd.DataFrame({"annotator": ["ann"] * 2, "right": ["z"] * 2, "choice": [1, -1]})
+    frame["left"] = make([b"x", b"y"])
+    assert read_votes(frame).items.tolist() == ["x", "y", "z"]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from prefpath import VoteError, read_votes
+from prefpath import VoteError, Votes, read_votes
 
 HEADER = "annotator,left,right,choice\n"
 
@@ -174,3 +174,16 @@ def test_missing_numbers_in_frames() -> None:
     )
     with pytest.raises(VoteError, match="no annotator"):
         read_votes(frame)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        np.array(["2020", "NaT"], dtype="datetime64[D]"),
+        np.ma.array(["x", "y"], mask=[False, True]),
+        np.ma.array([1, 2], mask=[False, True]),
+    ],
+)
+def test_dates_and_masked_labels_may_be_missing(left):
+    with pytest.raises(VoteError, match="1 vote has no left item"):
+        Votes.from_arrays(["ann", "bob"], left, ["z", "z"], [1, -1])

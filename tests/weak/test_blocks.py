@@ -67,6 +67,14 @@ def test_a_vote_without_curvature_keeps_the_prior_variance() -> None:
     assert leverage[0] == pytest.approx(np.sum(table[0] ** 2))
 
 
+@pytest.mark.parametrize("solve", [by_coefficients, by_votes])
+def test_votes_of_any_weight_have_leverages(solve) -> None:
+    *_, rows, bend = block_of(False)
+    leverage, degrees = np.zeros(len(bend)), np.zeros(KINDS)
+    solve(rows, 1e30 * bend, leverage, degrees)
+    assert np.isfinite(leverage).all() and np.isfinite(degrees).all()
+
+
 def test_the_diagonal_is_exact_where_coefficients_stand_alone() -> None:
     *_, rows, bend = block_of(False)
     one = rows._replace(where=rows.where[:1], value=rows.value[:1] * np.array([1.0, 0, 0, 0]))

@@ -7,13 +7,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
-from prefpath.errors import MissingExtra, SettingError
+from prefpath.cli.outcome import is_result
+from prefpath.errors import MissingExtra, SettingError, VoteError
 from prefpath.machine import require_memory
 from prefpath.text import counted
 from prefpath.votes import Votes
 from prefpath.writing import check_file, check_folder
 
 Check = Callable[[Mapping[str, Any]], None]
+
+_READ = ("votes", "features", "annotators", "names")
+_WRITTEN = ("out", "report")
 
 # Measured with simulated crowds of one and two million votes (resident memory over that of the
 # votes): 200 bytes a distinct row without folds, 270 with five.
@@ -32,6 +36,7 @@ def check_fit(given: Mapping[str, Any]) -> None:
         check_report(given["report"])
     if given["checkpoint"] is not None:
         check_checkpoint(given["checkpoint"])
+    _check_what_is_kept(given)
     if given["features"] is not None and not Path(given["features"]).exists():
         raise SettingError(
             f"--features: there is no file {given['features']}",
@@ -40,6 +45,44 @@ def check_fit(given: Mapping[str, Any]) -> None:
     _check_cluster(given)
     _check_numbers(given)
     _check_choices(given)
+
+
+def _check_what_is_kept(given: Mapping[str, Any]) -> None:
+    """No file that is read is written over, nor one result by another."""
+    out, report = (None if given[name] is None else _real(given[name]) for name in _WRITTEN)
+    if report is not None and (report == out or _is_in(report, out, given)):
+        raise SettingError(
+            f"--report {given['report']} is a place for what --out writes",
+            remedy="give the report another name",
+        )
+    for option in _READ:
+        for file in _files(given.get(option)):
+            if file == report or _is_in(file, out, given):
+                raise SettingError(
+                    f"{file} is read, and {'--report' if file == report else '--out'} would write "
+                    "over it",
+                    expected="results beside what they come from",
+                    remedy="choose another place for the results",
+                )
+
+
+def _files(path: str | Path | None) -> list[Path]:
+    """The files that a path, a folder or a pattern means; that there are none is said later."""
+    from prefpath.votes.files import find_files
+
+    try:
+        return [] if path is None else [_real(file) for file in find_files(path)]
+    except VoteError:
+        return []
+
+
+def _real(path: str | Path) -> Path:
+    return Path(path).resolve()
+
+
+def _is_in(file: Path, out: Path | None, given: Mapping[str, Any]) -> bool:
+    """Whether a file is where the folder of results has one."""
+    return file.parent == out and is_result(file.name, given["table_format"])
 
 
 def _check_cluster(given: Mapping[str, Any]) -> None:

@@ -56,12 +56,20 @@ def run(program: Callable[[], object]) -> NoReturn:
 
 def _prepare() -> None:
     """No warning shows a line of our source, no character of a label stops the output."""
+    _stand_in_for_closed()
     sys.stdout, sys.stderr = (_written_whole(stream) for stream in (sys.stdout, sys.stderr))
     if not os.environ.get(_DEBUG):
         warnings.showwarning = say_warning
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of the processes we start
     signal.signal(signal.SIGTERM, _terminate)
     _on_interrupt(_interrupt)
+
+
+def _stand_in_for_closed() -> None:
+    """What goes to a closed stream (`>&-`) goes nowhere, not into the next file that is opened."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _on_interrupt(handler: Callable[..., NoReturn]) -> None:

@@ -15,7 +15,7 @@ def read_names(file: Path | None) -> dict[str, str]:
     try:
         with file.open(newline="", encoding="utf-8-sig") as lines:
             rows = [row for row in csv.reader(lines) if row]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(
             f"{file} cannot be read: {error}", expected="a CSV file with columns item and name"
         ) from error

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 
+_TABLES = ("ranking", "annotators", "path", "features", "followers", "cross_validation")
+_PATH_FILE = "path.npz"
+
+
+def is_result(name: str, suffix: str) -> bool:
+    """Whether a fit may write a file of this name into its folder of results.
+
+    >>> is_result("ranking.csv", "csv"), is_result("ranking.csv", "json"), is_result("v.csv", "csv")
+    (True, False, False)
+    """
+    from prefpath.export import MANIFEST
+
+    stem, _, end = name.lower().rpartition(".")
+    is_table = stem in _TABLES or stem.startswith("personal-")
+    return name.lower() in (MANIFEST, _PATH_FILE) or (end == suffix and is_table)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -57,7 +73,7 @@ class Outcome:
             folder,
             tables,
             suffix=suffix,
-            files={"path.npz": fitted.path.save},
+            files={_PATH_FILE: fitted.path.save},
             settings=self._settings(names),
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from prefpath.cli.app import app, error_console
+from prefpath.errors import SettingError
 from prefpath.tables import format_of, write_table
 from prefpath.votes import Votes
 from prefpath.writing import check_file
@@ -39,6 +40,8 @@ def simulate(
         if file is not None:
             format_of(file)
             check_file(file, "the file")
+    if truth is not None and truth.resolve() == out.resolve():
+        raise SettingError("--truth is the file of the votes", remedy="give it another name")
     if paper:
         crowd = simulate_paper(seed=seed)
     else:

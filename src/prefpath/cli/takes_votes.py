@@ -50,7 +50,8 @@ def takes_votes(
 
     Typer builds the command line from a signature; this one lists the reading options after
     the command's own, reads the votes and hands them over as the first argument. `check` gets
-    the command's own options before anything is read: what can be refused is refused first.
+    the command's own options and the tables to read before any is read: what can be refused is
+    refused first.
     Where no reading option is given, `shortcut` gets the source and the command's own options, and
     may return what the command takes instead of votes, or None. Of a command that `fits`, kernels
     that are missing are compiled by other processes, from before the votes are read.
@@ -64,7 +65,7 @@ def takes_votes(
     def run(votes: str, **given: Any) -> None:
         options = {name: _value(given.pop(name)) for name in _OPTIONS}
         if check is not None:
-            check(given)
+            check({"votes": votes, "annotators": options["annotators"], **given})
         if given.get("scheduler"):
             from prefpath.cli.cluster import read_on_cluster
 

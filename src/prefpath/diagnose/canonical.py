@@ -21,7 +21,7 @@ from prefpath.model.design import Codes, Design, Floats, Ints
 Words = NDArray[np.uint64]
 
 N_ROUNDS = 3  # of words: an item alone, its opponents, and theirs
-_ONE = np.uint64(1)
+_ONE, _NONE = np.uint64(1), np.uint64(0)
 
 
 class DrawOrder(NamedTuple):
@@ -49,7 +49,9 @@ def draw_order(design: Design, compared: Compared) -> DrawOrder:
     """The order of all cells.
 
     Swapping the sides of all votes turns nothing around: a cell is seen from the item whose word
-    is larger, and a side counts as the one this annotator clicks more often or not.
+    is larger, and a side counts as the one this annotator clicks more often or not. Who clicks
+    both equally often has them told apart by what was compared there; where that is the same, too,
+    the votes are their own mirror image, and left may stay left.
     """
     left, right = compared.left, compared.right
     word = np.zeros(int(max(left.max(), right.max())) + 1, dtype=np.uint64)
@@ -78,6 +80,12 @@ def _meeting(mine: Any, other: Any, wins: Any, trials: Any) -> Any:
     return mixed(mixed(mine + GOLDEN) ^ (mixed(other) + counts))
 
 
+@register_jitable
+def _leftward(to_the_left: Any, seen_left: Any, seen_right: Any) -> Any:
+    """Whether left is the side an annotator clicks more often, or else has the larger word."""
+    return (to_the_left > 0.0) | ((to_the_left == 0.0) & (seen_left >= seen_right))
+
+
 def said_by_opponents(compared: Compared, word: Words) -> Words:
     """What is added to the word of each item: of all votes it is the sum over their parts."""
     said: Words = for_rows(len(compared.left), _said, _few_said)(compared, word)
@@ -97,15 +105,18 @@ def _order_few_cells(design: Design, compared: Compared, word: Words, order: Dra
     """`_order_cells` in NumPy."""
     i, j, n, won = compared
     owner = np.repeat(np.arange(len(order.word)), np.diff(design.cells))
-    both = design.position * (2.0 * won - n)
-    to_the_left = np.bincount(owner, weights=both, minlength=len(order.word))[owner]
+    both, placed = design.position * (2.0 * won - n), design.position != 0
+    to_the_left = np.bincount(owner, weights=both, minlength=len(order.word))
     turned = word[j] > word[i]
     order.turned[:] = turned
     first, second = np.where(turned, j, i), np.where(turned, i, j)
-    side = (design.position != 0) & (to_the_left != 0.0) & (turned == (to_the_left > 0.0))
     with np.errstate(over="ignore"):
         meeting = _meeting(word[first], word[second], np.where(turned, n - won, won), n)
-        key = mixed(meeting + side.astype(np.uint64))
+        seen_left, seen_right = np.zeros((2, len(order.word)), dtype=np.uint64)
+        np.add.at(seen_left, owner, np.where(placed & ~turned, meeting, 0))
+        np.add.at(seen_right, owner, np.where(placed & turned, meeting, 0))
+        leftward = _leftward(to_the_left, seen_left, seen_right)[owner]
+        key = mixed(meeting + (placed & (turned == leftward)).astype(np.uint64))
         np.add.at(order.word, owner, key)
     order.cell[:] = np.lexsort((key, owner))
 
@@ -125,10 +136,7 @@ def _said(compared: Compared, word: Words) -> Words:
 def _order_cells(design: Design, compared: Compared, word: Words, order: DrawOrder) -> None:
     for u in range(len(design.cells) - 1):
         first, last = design.cells[u], design.cells[u + 1]
-        to_the_left = 0.0
-        for c in range(first, last):
-            both = 2.0 * compared.wins[c] - compared.trials[c]
-            to_the_left += design.position[c] * both
+        to_the_left, seen_left, seen_right = 0.0, _NONE, _NONE
         key = np.empty(last - first, dtype=np.uint64)
         for c in range(first, last):
             i, j = compared.left[c], compared.right[c]
@@ -140,8 +148,15 @@ def _order_cells(design: Design, compared: Compared, word: Words, order: DrawOrd
                 if turned
                 else _meeting(word[i], word[j], won, n)
             )
-            side = design.position[c] != 0 and to_the_left != 0.0 and turned == (to_the_left > 0.0)
-            key[c - first] = mixed(meeting + (_ONE if side else np.uint64(0)))
+            key[c - first] = meeting
+            to_the_left += design.position[c] * (2.0 * won - n)
+            if design.position[c] != 0:
+                seen_left += _NONE if turned else meeting
+                seen_right += meeting if turned else _NONE
+        leftward = _leftward(to_the_left, seen_left, seen_right)
+        for c in range(first, last):
+            side = design.position[c] != 0 and (order.turned[c] != 0) == leftward
+            key[c - first] = mixed(key[c - first] + (_ONE if side else _NONE))
             order.word[u] += key[c - first]
         place = np.argsort(key, kind="mergesort")
         for k in range(last - first):  # a slice would be compiled for a second

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from prefpath.selection.cross_validation import (
 )
 from prefpath.selection.folds import Fold, Over, enough_folds, make_folds
 from prefpath.selection.sampling import Sampling, plan_sampling
+from prefpath.settings import check_word
 from prefpath.solver.grid import TimeRatio, make_grid
 from prefpath.solver.solve import PATH_SLOT, Solver, solve
 from prefpath.solver.work import Common, Progress
@@ -66,6 +67,11 @@ class StopSettings:
     rule: Rule = "best"
     seed: int | None = 0
 
+    def __post_init__(self) -> None:
+        check_word("cv_over", self.over, get_args(Over))
+        check_word("criterion", self.criterion, get_args(Criterion))
+        check_word("rule", self.rule, get_args(Rule))
+
     def n_followed(self, n_rows: int) -> int:
         """How many of the folds are followed: of very many votes a few say the same."""
         return enough_folds(n_rows, self.n_folds) if self.over == "votes" else self.n_folds
@@ -93,6 +99,12 @@ def check_switch(value: Any, name: str) -> None:
     """Refuse what is neither yes, no nor to be decided by the data."""
     if not isinstance(value, bool | np.bool_) and value != "auto":
         raise SettingError(f"{name} is {value!r}", expected="True, False or auto")
+
+
+def check_yes_or_no(value: Any, name: str) -> None:
+    """Refuse what is neither: "no" in quotes would be taken for yes."""
+    if not isinstance(value, bool | np.bool_):
+        raise SettingError(f"{name} is {value!r}", expected="True or False")
 
 
 def follow(

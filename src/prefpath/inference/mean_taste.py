@@ -38,6 +38,7 @@ _MOST_ROUNDS, _FEWEST_ROUNDS, _LOOKS_AT_AN_ANNOTATOR = 40, 4, 20_000
 _SETTLED = 0.02  # relative change of tau^2, and absolute one of a coefficient
 _LONGEST_STEP = 2.0
 _LEAST_DISPERSION = 1e-6
+_LEAST_PRIOR = 1e-12  # of the curvature: less is swallowed by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,8 @@ class _Part:
         shared = len(self.touched)
         hessian = own_hessian(evidence, u, common)[:shared, :shared] / dispersion
         across = hessian[: self.n_own]
-        inner = across[:, : self.n_own] + np.eye(self.n_own) / variance
+        prior = np.maximum(1.0 / variance, _LEAST_PRIOR * np.diag(hessian)[: self.n_own])
+        inner = across[:, : self.n_own] + np.diag(prior)
         factor = linalg.cho_factor(inner, lower=True, check_finite=False)
         blocks, position = gradients
         gradient = np.append(blocks[self.block], position[u])[:shared] / dispersion

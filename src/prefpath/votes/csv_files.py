@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from prefpath.errors import VoteError
 from prefpath.votes.database import Database, quote_text
-from prefpath.votes.file_names import compression_of, file_list, file_name, is_small
+from prefpath.votes.file_names import (
+    compression_of,
+    file_list,
+    file_name,
+    is_small,
+    place_for,
+)
 from prefpath.votes.source import Column, Source
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -78,7 +84,8 @@ def _as_utf_8(file: Path, database: Database) -> Path:
     encoding = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
     if encoding is None or compressed:
         return file
-    copy = database.folder / f"utf-8-{file.name}"
+    copy = place_for(file, database) / file.name
+    copy.parent.mkdir(exist_ok=True)
     try:
         with (
             file.open(encoding=encoding, newline="") as old,

@@ -116,7 +116,7 @@ class KeyLayout:
 
 def as_labels(values: ArrayLike, name: str) -> Labels:
     """A column of labels as a one-dimensional array without missing values."""
-    labels = np.asarray(values)
+    labels = _as_array(values)
     if labels.ndim != 1:
         raise VoteError(f"{name} has {labels.ndim} dimensions", expected="one label for each vote")
     missing = _missing(labels)
@@ -132,9 +132,20 @@ def as_labels(values: ArrayLike, name: str) -> Labels:
     return labels
 
 
+def _as_array(values: Any) -> Labels:
+    """Labels as an array; what is masked is None."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    labels = np.array(values, dtype=object)
+    labels[np.ma.getmaskarray(values)] = None
+    return labels
+
+
 def _missing(labels: Labels) -> BoolArray:
     if labels.dtype.kind == "f":
         return ~np.isfinite(labels)
+    if labels.dtype.kind in "mM":
+        return np.isnat(labels)
     if labels.dtype == object:
         return np.array([x is None or x != x for x in labels], dtype=bool)
     return np.zeros(len(labels), dtype=bool)

@@ -41,7 +41,13 @@ class ItemFeatures:
     matrix: FloatArray
 
     def __post_init__(self) -> None:
-        check_features(self.matrix, len(self.items))
+        object.__setattr__(self, "items", np.asarray(self.items))
+        object.__setattr__(self, "matrix", check_features(self.matrix, len(self.items)))
+        if len(self.names) != self.matrix.shape[1]:
+            raise VoteError(
+                f"{counted(len(self.names), 'name')} for {self.matrix.shape[1]} columns",
+                expected="a name for each column",
+            )
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.items, self.names, self.matrix))
@@ -49,12 +55,16 @@ class ItemFeatures:
     def of(self, items: Labels) -> FloatArray:
         """Features of some items, in their order; items without features are all named.
 
+        A number and its text are one item: a single word in a table makes text of all labels.
+
         >>> table = ItemFeatures(np.array(["a", "b"]), ("size",), np.array([[1.0], [2.0]]))
         >>> table.of(np.array(["b"])).tolist()
         [[2.0]]
         """
-        row = {label: k for k, label in enumerate(self.items.tolist())}
-        missing = [label for label in items.tolist() if label not in row]
+        known = {label: k for k, label in enumerate(self.items.tolist())}
+        row = {str(label): k for label, k in known.items()} | known
+        found = [row.get(label, row.get(str(label))) for label in items.tolist()]
+        missing = [label for label, k in zip(items.tolist(), found, strict=True) if k is None]
         if missing:
             raise VoteError(
                 f"{len(missing)} of {counted(len(items), 'item')} have no features: "
@@ -62,7 +72,7 @@ class ItemFeatures:
                 expected="a row of features for every item in the votes",
                 remedy="add these items to the table, or drop their votes",
             )
-        return self.matrix[[row[label] for label in items.tolist()]]
+        return self.matrix[np.asarray(found, dtype=np.int64)]
 
 
 def read_feature_table(

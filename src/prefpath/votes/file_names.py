@@ -33,21 +33,33 @@ def file_list(files: Sequence[Path], database: Database) -> str:
     return "[" + ", ".join(file_name(file, database) for file in files) + "]"
 
 
+def place_for(file: Path, database: Database) -> Path:
+    """A place beside the temporary files that no other file has, whatever their names."""
+    return database.folder / f"file-{hash(file.absolute()) % 2**64:x}"
+
+
 def file_name(file: Path, database: Database) -> str:
     """A file as an SQL text that DuckDB takes for this file.
 
     DuckDB expands patterns, `~` and addresses such as s3://. An absolute name is none of the
-    last two; a file whose name reads like a pattern gets a plain one beside the temporary files.
+    last two; a file whose name reads like a pattern, or is no UTF-8, gets a plain one beside the
+    temporary files.
     """
     whole = file.absolute()
-    if not _PATTERN_CHARACTERS & set(str(whole)):
+    if _is_plain(str(whole)):
         return quote_text(str(whole))
-    plain = database.folder / f"file-{abs(hash(str(whole))):x}{''.join(file.suffixes[-2:])}"
-    if _PATTERN_CHARACTERS & set(plain.name):
-        plain = plain.with_name(plain.name.split(".")[0])
+    place = place_for(file, database)
+    plain = place.with_name(f"{place.name}.link{''.join(file.suffixes[-2:])}")
+    if not _is_plain(plain.name):
+        plain = place.with_name(f"{place.name}.link")
     if not plain.exists():
         try:
             plain.symlink_to(whole)
         except OSError:  # no right to make links
             shutil.copyfile(whole, plain)
     return quote_text(str(plain))
+
+
+def _is_plain(name: str) -> bool:
+    encoded = name.encode("utf-8", "replace").decode("utf-8")
+    return encoded == name and not _PATTERN_CHARACTERS & set(name)

@@ -89,8 +89,14 @@ def _matching_files(path: str) -> list[Path]:
         return [there]
     if there.is_dir():
         return sorted(file for file in there.rglob("*") if _is_part(file))
-    names = glob.glob(path, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    names = glob.glob(_pattern(there), recursive=True)  # noqa: PTH207 (Path.glob takes no absolute)
     return sorted(file for file in map(Path, names) if file.is_file())
+
+
+def _pattern(path: Path) -> str:
+    """A pattern whose leading folders are names where such folders exist: `run[1]/*.csv`."""
+    folder = next((folder for folder in path.parents if folder.is_dir()), Path())
+    return str(Path(glob.escape(str(folder))) / path.relative_to(folder))
 
 
 def format_of(file: Path) -> Format:

@@ -85,7 +85,7 @@ def _readable(frame: nw.DataFrame[Any], library: str) -> Any:
 def _types_known(frame: Any) -> Any:
     """The same with columns of types DuckDB does not know, such as intervals, as text."""
     unknown = {
-        name: column.astype(object).map(str, na_action="ignore")
+        name: column.astype(object).map(_as_text, na_action="ignore")
         for name, column in frame.items()
         if _is_unknown(column)
     }
@@ -93,12 +93,19 @@ def _types_known(frame: Any) -> Any:
 
 
 def _is_unknown(column: Any) -> bool:
-    """Whether a pandas column, or the categories of one, are of a type of pandas' own."""
+    """Whether a pandas column, or the categories of one, are of a type of pandas' own or bytes."""
     import narwhals as nw
 
     categories = getattr(column.dtype, "categories", None)
+    if getattr(categories, "inferred_type", "") == "bytes":
+        return True
     values = column if categories is None else categories.to_series()
     return bool(nw.from_native(values, series_only=True).dtype == nw.Unknown)
+
+
+def _as_text(value: Any) -> str:
+    """Its text; of bytes the text they encode, not Python's way to write them."""
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _named(value: Any) -> str:

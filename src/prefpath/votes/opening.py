@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prefpath.errors import VoteError
+from prefpath.machine import lacking
 from prefpath.votes.database import Database
 from prefpath.votes.files import scan_files
 from prefpath.votes.native import scan_frame
@@ -24,9 +25,16 @@ def open_source(source: Any, database: Database, view: str = "source") -> Source
 
 @contextmanager
 def naming(source: Any) -> Iterator[None]:
-    """Name the file in every error about its votes."""
+    """Name the file in every error about its votes, also where it may not be opened."""
     try:
         yield
+    except OSError as error:
+        doing = f"{source} cannot be read"
+        raise lacking(error, doing) or VoteError(
+            f"{doing}: {error.strerror or error}",
+            expected="a file that this user may read",
+            remedy="give the right to read it (chmod +r), or make a copy",
+        ) from error
     except VoteError as error:
         if not isinstance(source, str | Path) or str(source) in error.what:
             raise

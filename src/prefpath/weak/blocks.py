@@ -7,9 +7,10 @@ more votes than coefficients is solved through `I + R' W R`, the others through
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints
@@ -18,6 +19,7 @@ from prefpath.weak.kernels import Slope
 LARGEST = 600  # rows of a block that is solved exactly: 0.1 s
 
 _LEAST_ROOT = 1e-6
+_SWALLOWING = 1e12
 
 TASTE, OWN, LEAN, ATTENTION = range(4)
 KINDS = 4
@@ -66,6 +68,19 @@ def rows_of(design: Design, scales: Scales, gap: Floats, u: int) -> Rows:
 
 
 @inner_kernel()
+def _inverse(matrix: Floats) -> NDArray[np.floating[Any]]:
+    """Of `I + A`, where A has no negative eigenvalue; `matrix` is written over.
+
+    Votes of large weight make A so large that rounding swallows I, and singular what is not:
+    there the twelfth digit of the diagonal is given up.
+    """
+    for k in range(len(matrix)):
+        if matrix[k, k] > _SWALLOWING:
+            matrix[k, k] *= 1.0 + 1e-12
+    return np.linalg.inv(matrix)
+
+
+@inner_kernel()
 def by_coefficients(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -> None:
     """Through `I + R' W R`."""
     where, value = rows.where, rows.value
@@ -78,7 +93,7 @@ def by_coefficients(rows: Rows, curvature: Floats, leverage: Floats, degrees: Fl
             pushed = curvature[r] * value[r, p]
             for q in range(width):
                 hessian[where[r, p], where[r, q]] += pushed * value[r, q]
-    inverse = np.linalg.inv(hessian)
+    inverse = _inverse(hessian)
     for r in range(n):
         total = 0.0
         for p in range(width):
@@ -121,7 +136,7 @@ def by_votes(rows: Rows, curvature: Floats, leverage: Floats, degrees: Floats) -
     for r in range(n):
         for s in range(n):
             inner[r, s] += root[r] * root[s] * whole[r, s]
-    inverse = np.linalg.inv(inner)
+    inverse = _inverse(inner)
     for r in range(n):
         total = 0.0
         for s in range(n):
