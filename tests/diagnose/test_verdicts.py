@@ -10,7 +10,7 @@ import pytest
 
 from prefpath import PreferenceModel, SettingError, Votes, VoteWarning, discover
 from prefpath.diagnose import STANDING_OUT, UNREMARKABLE, VERDICTS, diagnose
-from prefpath.diagnose.diagnosis import _unlike_in_attention
+from prefpath.diagnose.diagnosis import unlike_in_attention
 from prefpath.diagnose.reasons import CrowdFacts, give_verdicts
 from prefpath.diagnose.verdicts import Measures
 
@@ -358,4 +358,4 @@ def test_where_most_would_be_sharper_than_the_crowd_they_are_the_crowd(n_sharper
     unlike[9] = True  # noisy
     found = SimpleNamespace(unlike_in_attention=unlike, attention=SimpleNamespace(low=low),
                             p_taste=np.ones(10))  # fmt: skip
-    assert _unlike_in_attention(found).sum() == named
+    assert unlike_in_attention(found).sum() == named
