@@ -85,8 +85,8 @@ def interval_meaning(
 
     Of these annotators it is their mean taste. Of all like them: where most follow one ranking it
     is theirs, where most have a taste of their own it is the middle; and where annotators differ
-    by more than was found in any of them, or may for all their votes say (`unseen`), it is what
-    the votes of the crowd come to.
+    by more than was found in any of them, or may for all their votes say, or by so much that
+    nothing holds the middle (`unseen`), it is what the votes of the crowd come to.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def interval_meaning(
             f"Intervals are for the mean taste of these {n_annotators:,} {voter}s, each counting "
             "alike, and say nothing about others."
         )
-    if 2 * n_deviating < n_annotators and unseen:
+    if unseen:
         return (
             f"Intervals are for the mean preference of {voter}s like these, which need not be a "
             "ranking most of them follow."

@@ -54,6 +54,21 @@ def test_few_heavy_annotators_can_be_told_apart():
     assert crowd.deviants[0] in named.who_deviates
 
 
+def test_who_cast_most_votes_is_measured_against_the_others():
+    """Scores that are mostly their own would hide what a thousand votes of the others show."""
+    generator = np.random.default_rng(12)
+    who = np.repeat(np.arange(21), [4_000, *[50] * 20])
+    left = generator.integers(0, 10, len(who))
+    right = (left + generator.integers(1, 10, len(who))) % 10
+    for shift, named in ((1.2, True), (0.0, False)):
+        own = shift * (who == 0) * ((left == 9) * 1.0 - (right == 9))
+        margin = (right - left) / 3.0 + own
+        choice = np.where(generator.random(len(who)) < 1.0 / (1.0 + np.exp(-margin)), 1.0, -1.0)
+        found = discover(Votes.from_arrays(who, left, right, choice))
+        assert found.deviating[found.annotators.tolist().index(0)] == named
+        assert found.deviating.sum() <= 1 + named
+
+
 def test_everybody_a_little_is_ordinary_under_the_empirical_null():
     rng = np.random.default_rng(0)
     n, items = 80, 10

@@ -41,9 +41,17 @@ def test_intervals_hold_what_made_the_votes_and_scores_are_their_sum() -> None:
     assert_allclose(found["over_range"], found["coefficient"] * np.ptp(given, axis=0))
 
 
-def test_collinear_features_have_no_intervals_of_their_own() -> None:
-    found = coefficient_bounds(films("twice the year").fitted_, IntervalSettings())
-    assert set(found["low"]) == set(found["high"]) == {None}
+def test_collinear_features_have_no_intervals_of_their_own_and_others_have() -> None:
+    model = films("twice the year")
+    found = find(model)
+    columns = found.coefficients
+    for known in (columns["low"], columns["high"]):
+        assert [end is None for end in known] == [True, False, True]
+    assert columns["low"][1] < WORTH[1] < columns["high"][1]
+    given = model.fitted_.given_features.of(model.votes_.items)
+    apart = given @ columns["coefficient"] - model.common_scores().score
+    assert_allclose(apart, apart[0], atol=1e-6)
+    assert "without an interval follow from others" in found.meaning_of_coefficients
 
 
 def test_a_model_without_features_has_none() -> None:

@@ -17,8 +17,10 @@ from prefpath.inference.evidence import Evidence, gather_evidence
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.sandwich import cluster_covariance
+from prefpath.inference.words import describe_intervals
 from prefpath.leaderboard import interval_meaning
 from prefpath.model.problem import Problem
+from prefpath.pairs import fit_bradley_terry, pool_votes
 
 
 def judges(seed: int, n_annotators: int = 9, scale: float = 1.0):
@@ -42,6 +44,25 @@ def fitted_of(votes: Votes, ratio: float, **settings) -> Fitted:
 
 def evidence_of(votes: Votes, ratio: float, **settings) -> Evidence:
     return gather_evidence(fitted_of(votes, ratio, **settings))
+
+
+def test_where_everybody_is_fitted_alone_scores_are_what_the_votes_come_to():
+    """Votes made from ratings predict each other: nothing on the path holds a middle taste."""
+    generator = np.random.default_rng(3)
+    rating = np.linspace(1.0, -1.0, 8) + generator.normal(0.0, 0.7, (30, 8))
+    left, right = np.triu_indices(8, 1)
+    who = np.repeat(np.arange(30), len(left))
+    choice = np.sign(rating[:, left] - rating[:, right]).ravel()
+    votes = Votes.from_arrays(
+        who, np.tile(left, 30), np.tile(right, 30), choice, position_known=False
+    )
+    fitted = fitted_of(votes, 1e5)
+    assert fitted.active_count[0] == 30
+    found = common_scores(fitted, about="annotators").about_average()
+    plain = fit_bradley_terry(pool_votes(votes)).scores
+    assert found.bounded.all() and found.unseen_tastes
+    assert found.score == pytest.approx(plain - plain.mean(), abs=0.01)
+    assert "mean preference" in describe_intervals(fitted)
 
 
 def test_nine_judges_who_all_deviate_have_intervals_and_they_hold_the_mean_taste():

@@ -153,7 +153,10 @@ def test_the_model_allows_for_it_where_it_is_there_and_says_so():
     assert model.fitted_.problem.attention
     found = find(model)
     assert found.as_json()["attention"] == {"annotators": model.path_.attention_count(model.t_)}
-    assert "equally sharply" in found.meaning_of_attention
+    assert found.meaning_of_attention == (
+        "Not all annotators see the ranking equally sharply: the scores and intervals are of "
+        "those who see it as most do."
+    )
     code = int(np.argmin(model.fitted_.attention))
     own = model.fitted_.personal_scores(votes.annotators[code])
     assert np.corrcoef(own, model.fitted_.scores)[0, 1] < -0.5

@@ -81,6 +81,11 @@ READ = {
     "a byte order mark": (
         "\ufeff" + table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "-1")),
         "as shown"),
+    "commas below a spreadsheet's table": (
+        table("annotator,left,right,choice,comment", WHO, LEFT, RIGHT, coded("1", "-1"),
+              ["fine"] * 4) + ",,,,\n,,,,\n\n", "as shown"),
+    "customers": (
+        table("customer_id,left,right,choice", WHO, LEFT, RIGHT, coded("1", "-1")), "as shown"),
     "judges' brackets": (
         table("judge,model_a,model_b,winner", WHO, LEFT, RIGHT, coded("[[A]]", "[[B]]")),
         "'[[a]]' is left"),

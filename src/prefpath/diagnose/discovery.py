@@ -166,9 +166,9 @@ def _settle(
     votes: Examined, common: CommonModel, tested: Tested, q: float, draws: Draws
 ) -> tuple[Consensus, BoolArray, BoolArray]:
     """Common scores from those who follow them, who was set aside for that, who sees otherwise."""
-    nobody = np.zeros(len(votes.decisive), dtype=bool)
-    aside, unlike = nobody, nobody
-    consensus = common.fit()
+    # Scores that are mostly one annotator's would show nothing of how the others differ.
+    aside, unlike = _has_most(votes.decisive), np.zeros(len(votes.decisive), dtype=bool)
+    consensus = common.fit(np.where(aside, _LEFT_IN, 1.0))
     for k in range(_MOST_ROUNDS):
         compare_with_others(votes, common, consensus, aside, unlike=unlike, refit=False)
         found = votes.test(Question(consensus, draws.quick(), False, aside, tested))
@@ -193,17 +193,20 @@ def _pulls_the_scores(found: Found, unlike: BoolArray, q: float) -> BoolArray:
     return named | (unlike & barely)
 
 
+def _has_most(votes: Floats) -> BoolArray:
+    """Who alone cast more votes than all others together, if these are several."""
+    return (2.0 * votes > votes.sum()) & ((votes > 0).sum() > _PAIR)
+
+
 def _at_most_half(named: BoolArray, p: Floats, votes: Floats) -> BoolArray:
     """The clearest of those named, as long as half of all votes stay in.
 
     Who alone cast most votes counts as one voice among several: otherwise the scores would be
     theirs, and everybody who shares another ranking would be named for it.
     """
-    counted_as = votes.copy()
-    busiest = int(np.argmax(votes))
-    others = votes.sum() - votes[busiest]
-    if votes[busiest] > others and (votes > 0).sum() > _PAIR:
-        counted_as[busiest] = others / ((votes > 0).sum() - 1)
+    alone = _has_most(votes)
+    others = votes[~alone]
+    counted_as = np.where(alone, others.sum() / max(1, (others > 0).sum()), votes)
     found = np.flatnonzero(named)
     order = found[np.lexsort((-votes[found], p[found]))]
     fits = np.cumsum(counted_as[order]) <= 0.5 * counted_as.sum()

@@ -24,9 +24,8 @@ _ALL_TIES = (
 )
 _NEARLY_ALL_ALONE = (
     "{n:,} of {all:,} {voters} are fitted nearly alone, as their own votes predict each other "
-    "(they do where votes are made from ratings): read personal rankings, and the common "
-    'scores as a middle of tastes. In Python, cv_over="annotators" asks how new people are '
-    "predicted."
+    "(they do where votes are made from ratings): read personal rankings beside the common "
+    'one. In Python, cv_over="annotators" asks how new people are predicted.'
 )
 _ALONE = 0.9
 _NOTHING_LEFT = 0.01  # error so small that no longer path is worth its time

@@ -139,7 +139,11 @@ class Findings:
     @property
     def meaning_of_coefficients(self) -> str | None:
         """How to read them; None without features."""
-        return None if self.coefficients is None else describe_coefficients(self.fitted)
+        found = self.coefficients
+        if found is None:
+            return None
+        without = [low is None for low in found["low"]]
+        return describe_coefficients(self.fitted, some_alike=any(without) and not all(without))
 
     @property
     def attention(self) -> dict[str, int] | None:
@@ -151,7 +155,7 @@ class Findings:
     @cached_property
     def meaning_of_attention(self) -> str | None:
         """The same as a sentence."""
-        return describe_attention(self.fitted)
+        return describe_attention(self.fitted, self.intervals.about)
 
     @cached_property
     def meaning_of_scores(self) -> str | None:

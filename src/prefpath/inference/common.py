@@ -102,7 +102,7 @@ def _estimate(
             clustered = _of_these(evidence, clustered)
         elif _is_of_all(evidence, clustered):
             evidence = gather_evidence(fitted, tastes=False)
-            clustered = cluster_covariance(evidence)
+            clustered = _of_all(cluster_covariance(evidence))
     draws = None
     if asked.method == "bootstrap":
         draws = bootstrap_coefficients(
@@ -117,8 +117,18 @@ def _estimate(
 
 
 def _is_of_all(evidence: Evidence, clustered: Clustered) -> bool:
-    """Of the crowd as it is: who was found to deviate is one of them."""
-    return clustered.attenuation.mean_preference and evidence.n_deviating > 0
+    """Of the crowd as it is: who was found to deviate is one of them.
+
+    So it is, too, where so much is everybody's own that nothing holds a middle of their tastes:
+    votes made from ratings predict each other, and the path then ends with everybody alone.
+    """
+    unheld = clustered.attenuation.mean_preference or not clustered.consensus.converged
+    return unheld and evidence.n_deviating > 0
+
+
+def _of_all(clustered: Clustered) -> Clustered:
+    n_coefficients = len(clustered.consensus.coefficient)
+    return replace(clustered, attenuation=no_attenuation(n_coefficients, mean_preference=True))
 
 
 def _estimate_elsewhere(fitted: Fitted, asked: _Asked) -> CommonScores:
@@ -137,7 +147,7 @@ def _estimate_elsewhere(fitted: Fitted, asked: _Asked) -> CommonScores:
             clustered = cluster_covariance(evidence, annotators)
         if _is_of_all(evidence, clustered):
             with evidence_elsewhere(fitted, tastes=False) as (evidence, annotators):
-                clustered = cluster_covariance(evidence, annotators)
+                clustered = _of_all(cluster_covariance(evidence, annotators))
     return in_scores(evidence, clustered, asked.method, about=asked.about)
 
 

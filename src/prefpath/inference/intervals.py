@@ -49,8 +49,9 @@ class CommonScores:
         annotators themselves.
     unseen_tastes : bool
         Whether annotators differ by more than was found in any of them, or may do so for all
-        their votes say: intervals are then for the mean preference of the crowd (scores that
-        describe its votes best), not for a ranking that most of them follow.
+        their votes say, or by so much that nothing holds the middle of their tastes: intervals
+        are then for the mean preference of the crowd (scores that describe its votes best), not
+        for a ranking that most of them follow.
     draws : array (n_resamples, n_items) or None
         Scores in each resample.
     common_position, position_error : float or None

@@ -96,23 +96,29 @@ def describe_shared_lean(
     )
 
 
-def describe_attention(fitted: Fitted) -> str | None:
+def describe_attention(fitted: Fitted, about: About | None = None) -> str | None:
     """That some see the common scores more or less sharply; None where nobody does.
 
     How many, and which way, is what predicts best and no verdict: the verdicts count that.
     """
     if not fitted.problem.attention or not fitted.attention.any():
         return None
-    return (
-        f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores allow for that."
-    )
+    said = f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores "
+    if population(fitted, about=about) == "these":
+        return f"{said}allow for that."
+    return f"{said}and intervals are of those who see it as most do."
 
 
-def describe_coefficients(fitted: Fitted) -> str:
-    """How to read the coefficients of features."""
+def describe_coefficients(fitted: Fitted, *, some_alike: bool = False) -> str:
+    """How to read the coefficients of features, `some_alike` being told by others."""
     odds = " (0.69 doubles the odds)" if fitted.loss.name == "bradley-terry" else ""
-    return (
+    said = (
         f"A coefficient is what one unit of the feature adds to an item's score{odds}, the other "
         "features being equal; lowest to highest is what the feature's whole range among these "
         "items adds."
     )
+    alike = (
+        " Features without an interval follow from others, as one kind does from all other kinds: "
+        "only their differences tell something."
+    )
+    return said + alike if some_alike else said

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import chdtri
 
 from prefpath.hodge import HodgeDecomposition, hodge_decompose
 from prefpath.hodge.flow import PairFlow
@@ -16,6 +19,7 @@ from prefpath.votes import Votes
 from prefpath.votes.encode import FloatArray
 
 MORE_THAN_EXPECTED = 1.5
+RARELY = 0.01  # how often chance alone may be taken for circles
 FEW_CIRCLES = 0.05
 _RIDGE = 1e-3  # keeps scores finite where an item never lost; far below the weight of one vote
 
@@ -29,7 +33,7 @@ def check_circles(votes: Votes) -> TrustCheck:
     energy = parts.energy
     few = parts.cyclicity < FEW_CIRCLES
     expected = expected_circles(parts, scatter=_mean_square_choice(votes))
-    expectable = few or energy.local + energy.harmonic <= MORE_THAN_EXPECTED * expected
+    expectable = few or energy.local + energy.harmonic <= expected.at_most
     if expectable and majorities_form_no_circle(parts):
         finding = "what most prefer has no circle (a over b over c over a)"
         return TrustCheck("circles", "passed", finding)
@@ -37,7 +41,7 @@ def check_circles(votes: Votes) -> TrustCheck:
         f"circles (a over b over c over a) hold {parts.cyclicity:.0%} of what the crowd "
         f"prefers: triangles {share_of(energy.local, energy.total)}, longer circles "
         f"{share_of(energy.harmonic, energy.total)}; one ranking and chance would give about "
-        f"{share_of(expected, energy.total)}"
+        f"{share_of(expected.energy, energy.total)}"
     )
     if expectable:
         return TrustCheck("circles", "passed", finding)
@@ -68,7 +72,26 @@ def majorities_form_no_circle(parts: HodgeDecomposition) -> bool:
     return bool(n_classes == n_items)
 
 
-def expected_circles(parts: HodgeDecomposition, scatter: float) -> float:
+class ExpectedCircles(NamedTuple):
+    """Energy in circles without any real one: a bent scale's, and that of scattered votes."""
+
+    bent: float
+    noise: float
+    n_circles: int
+
+    @property
+    def energy(self) -> float:
+        """On average."""
+        return self.bent + self.noise
+
+    @property
+    def at_most(self) -> float:
+        """What is still no news: a few circles vary more than many, as a chi-square does."""
+        largest = float(chdtri(self.n_circles, RARELY)) / self.n_circles
+        return max(MORE_THAN_EXPECTED * self.energy, self.bent + largest * self.noise)
+
+
+def expected_circles(parts: HodgeDecomposition, scatter: float) -> ExpectedCircles:
     """Energy in circles if all votes came from one Bradley-Terry ranking.
 
     Two things put energy there without any real circle. The mean choice, tanh of half the
@@ -82,7 +105,7 @@ def expected_circles(parts: HodgeDecomposition, scatter: float) -> float:
     n_pairs = len(parts.weight)
     n_circles = n_pairs - len(parts.items) + parts.n_components
     noise = np.clip(scatter - mean**2, 0.0, None).sum() * n_circles / n_pairs
-    return float((parts.weight * bent**2).sum() + noise)
+    return ExpectedCircles(float((parts.weight * bent**2).sum()), float(noise), n_circles)
 
 
 def _bradley_terry_flow(parts: HodgeDecomposition) -> FloatArray:

@@ -75,11 +75,11 @@ JUDGES = (
     "participant", "subject", "respondent", "labeler", "labeller", "evaluator", "assessor",
     "reviewer", "voter", "expert", "person", "username", "completed_by", "taster", "juror",
     "panelist", "panellist", "coder", "subj", "teilnehmer", "bewerter", "annotateur",
-    "participante",
+    "participante", "customer", "consumer", "visitor", "viewer", "listener", "tester", "turker",
     *(f"{who}{sep}{what}"
       for who in ("judge", "worker", "user", "annotator", "observer", "rater", "participant",
                   "subject", "respondent", "labeler", "evaluator", "assessor", "reviewer", "voter",
-                  "expert", "panelist", "visitor")
+                  "expert", "panelist", "visitor", "customer", "consumer", "tester")
       for what in ("id", "name") for sep in ("_", " ", "")),
     "judge_model", "session", "session_id", "session id", "sessionid",
 )  # fmt: skip

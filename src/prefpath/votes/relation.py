@@ -88,11 +88,13 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         "known_is_bad": known_is_bad,
     }
     selected = ", ".join(f"{sql} AS {name}" for name, sql in fields.items())
-    numbered = f"(SELECT *, row_number() OVER () AS row_number_ FROM {source.scan}) AS votes"
+    numbered = f"(SELECT *, row_number() OVER () AS row_number_ FROM {source.scan})"
+    said = _says_something(source, dialect, wanted)
     return Relation(
-        select=f"SELECT {selected} FROM {source.scan} AS votes{around}",
+        select=f"SELECT {selected}"
+        f" FROM (SELECT * FROM {source.scan} WHERE {said}) AS votes{around}",
         numbered=f"SELECT row_number_ AS row, {written} AS written, {selected}"
-        f" FROM {numbered}{around}",
+        f" FROM (SELECT * FROM {numbered} WHERE {said}) AS votes{around}",
         naming=_naming(source, dialect),
         fields=fields,
         untyped_annotator=untyped,
@@ -100,6 +102,13 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         weighted=weight is not None,
         counted=dialect.shape == "counts",
     )
+
+
+def _says_something(source: Source, dialect: Dialect, wanted: Wanted) -> str:
+    """Whether a row is more than the commas that spreadsheets leave below a table."""
+    names = (wanted.annotator, dialect.left, dialect.right, *dialect.verdict)
+    columns = (source.column(name).sql for name in dict.fromkeys(names) if name)
+    return " OR ".join(f"{column} IS NOT NULL" for column in columns)
 
 
 def held(database: Database, relation: Relation) -> Relation:
