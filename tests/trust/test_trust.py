@@ -220,6 +220,19 @@ def test_few_circles_of_one_ranking_pass() -> None:
     assert passed >= 97
 
 
+def test_ties_by_chance_bend_no_circle() -> None:
+    """Ties halve the mean choice of far and of near pairs alike: no scores would do that."""
+    generator = np.random.default_rng(3)
+    n = 200_000
+    left = generator.integers(0, 8, n)
+    right = (left + generator.integers(1, 8, n)) % 8
+    chance = 1.0 / (1.0 + np.exp(0.9 * (left - right)))
+    choice = np.where(generator.random(n) < chance, 1.0, -1.0)
+    choice[generator.random(n) < 0.5] = 0.0
+    votes = Votes.from_arrays(generator.integers(0, 50, n), left, right, choice)
+    assert check_circles(votes).status == "passed"
+
+
 def test_strong_preferences_are_no_circles() -> None:
     """Mean choices of a steep ranking bend; with a million votes that is not chance any more."""
     generator = np.random.default_rng(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from same_votes import assert_same_votes
 
 from prefpath import VoteError, Votes, VoteWarning, read_votes
+from prefpath.model.problem import Problem
 from prefpath.votes import tabulate
 from prefpath.votes.encode import KeyLayout
 
@@ -239,3 +241,23 @@ def many_votes(weighted: bool) -> pd.DataFrame:
         }
     )
     return frame.assign(weight=[0.25 * (i % 9) for i in range(n)]) if weighted else frame
+
+
+def test_graded_numbers_are_strengths_or_weights() -> None:
+    rows = {"rater": ["a", "a", "b"], "item_a": ["x", "y", "x"], "item_b": ["y", "z", "z"]}
+    graded = pd.DataFrame({**rows, "preference": [3, -2, 0]})
+    strengths = read_votes(graded)
+    np.testing.assert_array_equal(np.sort(strengths.choice), [-2.0, 0.0, 3.0])
+    weighed = read_votes(graded, grades="weight")
+    found = sorted(zip(weighed.choice, weighed.weight, strict=True))
+    assert found == [(-1.0, 2.0), (0.0, 1.0), (1.0, 3.0)]
+    with pytest.raises(VoteError, match="--grades weight"):
+        Problem.build(strengths)
+    Problem.build(weighed)
+
+
+def test_weights_are_found_by_their_german_name() -> None:
+    rows = {"links": ["x", "y"], "rechts": ["y", "z"], "Wahl": ["links", "rechts"]}
+    votes = read_votes(pd.DataFrame({**rows, "Gewicht": [2.0, 5.0]}))
+    assert sorted(votes.weight) == [2.0, 5.0]
+    assert "Gewicht weighs the votes" in votes.origin["read_as"]

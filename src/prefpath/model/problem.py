@@ -216,7 +216,8 @@ def _check_choices_fit(votes: Votes, loss: Loss) -> None:
         raise VoteError(
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
-            remedy='--loss linear (loss="linear") takes strengths; or give them as weights',
+            remedy='--loss linear (loss="linear") takes strengths; '
+            '--grades weight (grades="weight") counts one of 3 as three votes',
         )
 
 

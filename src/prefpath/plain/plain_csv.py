@@ -20,6 +20,7 @@ from prefpath.compiling import inner_kernel, kernel
 from prefpath.errors import VoteError, VoteWarning
 from prefpath.plain.arrays import CodedComparisons
 from prefpath.votes import read_votes
+from prefpath.votes.dialects import WEIGHTS
 from prefpath.votes.encode import CodeArray, IntArray, Labels
 
 Bytes = NDArray[np.uint8]
@@ -31,7 +32,7 @@ _SHAPES = (
     ("model_a", "model_b", "winner", {"model_a": 1, "model_b": -1, "tie": 0}),
 )
 _ANNOTATORS = ("judge", "annotator", "worker", "user", "user_id", "annotator_id", "observer")
-_FOR_THE_READER = {"weight", "position_known", "label", "rating"}
+_FOR_THE_READER = {*WEIGHTS, "position_known", "label", "rating"}
 _LOOKS_MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
 _LEAST_SHARE_OF_A_SIDE = 0.05  # fewer wins of one side: perhaps the winner is listed first
 _COMMA, _QUOTE, _NEWLINE, _RETURN = 44, 34, 10, 13

@@ -152,7 +152,8 @@ def _check_fits(comparisons: CodedComparisons, loss: Loss) -> None:
         raise VoteError(
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
-            remedy='--method linear (method="linear") takes strengths; or give them as weights',
+            remedy='--method linear (method="linear") takes strengths; '
+            '--grades weight (grades="weight") counts one of 3 as three votes',
         )
 
 

@@ -12,7 +12,7 @@ from scipy.special import chdtri
 from prefpath.hodge import HodgeDecomposition, hodge_decompose
 from prefpath.hodge.flow import PairFlow
 from prefpath.hodge.gradient import fit_scores, gradient_of
-from prefpath.pairs import PairCounts, fit_bradley_terry
+from prefpath.pairs import PairCounts, fit_bradley_terry, pool_pairs
 from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import share_of
 from prefpath.votes import Votes
@@ -32,7 +32,7 @@ def check_circles(votes: Votes) -> TrustCheck:
         return TrustCheck("circles", "unchecked", finding)
     energy = parts.energy
     few = parts.cyclicity < FEW_CIRCLES
-    expected = expected_circles(parts, scatter=_mean_square_choice(votes))
+    expected = expected_circles(parts, _decided(votes))
     expectable = few or energy.local + energy.harmonic <= expected.at_most
     if expectable and majorities_form_no_circle(parts):
         finding = "what most prefer has no circle (a over b over c over a)"
@@ -91,32 +91,38 @@ class ExpectedCircles(NamedTuple):
         return max(MORE_THAN_EXPECTED * self.energy, self.bent + largest * self.noise)
 
 
-def expected_circles(parts: HodgeDecomposition, scatter: float) -> ExpectedCircles:
-    """Energy in circles if all votes came from one Bradley-Terry ranking.
+def expected_circles(parts: HodgeDecomposition, decided: FloatArray) -> ExpectedCircles:
+    """Energy in circles if all votes that decide came from one Bradley-Terry ranking.
 
-    Two things put energy there without any real circle. The mean choice, tanh of half the
-    difference of scores, is not itself a difference of scores: that part is projected. And
-    votes scatter: a pair's flow has weighted variance `scatter - mean^2`, of which circles
-    get their share of the dimensions.
+    `decided` is the mean square choice of each pair: the share of its votes that were no ties. Two
+    things put energy there without any real circle. The mean choice, that share times tanh of half
+    the difference of scores, is not itself a difference of scores: that part is projected. And
+    votes scatter: a pair's flow has weighted variance `decided - mean^2`, of which circles get
+    their share of the dimensions.
     """
-    mean = _bradley_terry_flow(parts)
+    mean = decided * _bradley_terry_flow(parts, decided)
     flow = PairFlow(len(parts.items), parts.first, parts.second, parts.weight, mean)
     bent = mean - gradient_of(flow, fit_scores(flow, parts.component))
     n_pairs = len(parts.weight)
     n_circles = n_pairs - len(parts.items) + parts.n_components
-    noise = np.clip(scatter - mean**2, 0.0, None).sum() * n_circles / n_pairs
+    noise = np.clip(decided - mean**2, 0.0, None).sum() * n_circles / n_pairs
     return ExpectedCircles(float((parts.weight * bent**2).sum()), float(noise), n_circles)
 
 
-def _bradley_terry_flow(parts: HodgeDecomposition) -> FloatArray:
-    """The mean choice of each pair under the Bradley-Terry scores of the pooled votes."""
-    choice = np.clip(parts.flow, -1.0, 1.0)
-    counts = PairCounts(len(parts.items), parts.first, parts.second, parts.weight, choice)
+def _bradley_terry_flow(parts: HodgeDecomposition, decided: FloatArray) -> FloatArray:
+    """The mean choice of the votes of each pair that decide, by the scores of all such votes."""
+    some = np.flatnonzero(decided > 0.0)
+    choice = np.clip(parts.flow[some] / decided[some], -1.0, 1.0)
+    weight = parts.weight[some] * np.minimum(decided[some], 1.0)
+    first, second = parts.first[some], parts.second[some]
+    counts = PairCounts(len(parts.items), first, second, weight, choice)
     scores = fit_bradley_terry(counts, ridge=_RIDGE).scores
     flow: FloatArray = np.tanh((scores[parts.first] - scores[parts.second]) / 2.0)
     return flow
 
 
-def _mean_square_choice(votes: Votes) -> float:
-    """1 without ties; less with them, as a tie scatters less than a win or a loss."""
-    return float(votes.weight @ votes.choice**2 / votes.total_weight)
+def _decided(votes: Votes) -> FloatArray:
+    """Mean square choice of each pair: 1 without ties, and without strengths."""
+    ends = np.minimum(votes.left, votes.right), np.maximum(votes.left, votes.right)
+    pooled = pool_pairs(*ends, votes.choice**2, votes.weight, n_items=votes.n_items)
+    return np.asarray(pooled.choice)

@@ -83,6 +83,8 @@ JUDGES = (
       for what in ("id", "name") for sep in ("_", " ", "")),
     "judge_model", "session", "session_id", "session id", "sessionid",
 )  # fmt: skip
+# How a column that says how much a vote counts is called.
+WEIGHTS = ("weight", "gewicht", "gewichtung", "poids", "peso")
 AS_SHOWN = "left and right are as shown"
 
 DIALECTS: tuple[Dialect, ...] = (

@@ -10,7 +10,7 @@ from prefpath.votes.census import Rules, as_words, count_labels, count_named, ta
 from prefpath.votes.choices import Choices, Settled, VerdictColumns, settle_choices
 from prefpath.votes.column_pairs import parts_of
 from prefpath.votes.database import Database, Progress, open_database
-from prefpath.votes.dialects import Dialect
+from prefpath.votes.dialects import WEIGHTS, Dialect
 from prefpath.votes.opening import naming, open_source
 from prefpath.votes.origin import describe_origin, say_what_was_left_out
 from prefpath.votes.people import open_people
@@ -95,8 +95,8 @@ def read_votes(
         The left column holds the winner, not what was shown on the left: the position is
         unknown. Where there is no column of choices, every vote is for the left one.
     grades : {"weight", "strength"}, optional
-        Whether a grade (A>>B, a preference of 1.2) is the vote's weight or its strength.
-        By default Arena-Hard's are weights (3 and 1), AlpacaEval's strengths.
+        Whether a grade (A>>B, a preference of 1.2, -3 to 3) is the vote's weight or its strength.
+        By default Arena-Hard's are weights (3 and 1), AlpacaEval's and numbers strengths.
     baseline : str, optional
         The model that Arena-Hard judgments are against.
     pairs_per_annotator, seed : int
@@ -140,7 +140,7 @@ def read_votes(
             return votes_of_ratings(database, table, known_as, roles, who, rules, draw)
         wanted = replace(
             _wanted(database, table, known_as, roles, group, annotators),
-            weight=weight or table.find("weight"),
+            weight=weight or next(filter(None, map(table.find, WEIGHTS)), None),
             position=False if winner_first else _position(table, position_known),
             baseline=baseline,
         )

@@ -72,7 +72,7 @@ def word_reading(words: Mapping[str, Verdict], *, numbers: bool = False) -> Word
             return meanings[word]
         if word in GRADES:
             return _graded(*GRADES[word], grades or "weight")
-        return number(word) if numbers else UNKNOWN
+        return _as_graded(number(word), grades) if numbers else UNKNOWN
 
     return read
 
@@ -105,10 +105,7 @@ def read_preference(word: str, grades: Grades | None) -> Verdict:
         return TIE
     if not 1.0 <= value <= 2.0:  # also false for what is not a number
         return UNKNOWN
-    strength = 3.0 - 2.0 * value
-    if grades == "weight" and strength:
-        return Verdict(math.copysign(1.0, strength), abs(strength))
-    return Verdict(strength)
+    return _as_graded(Verdict(3.0 - 2.0 * value), grades)
 
 
 def read_rating(word: str, _grades: Grades | None) -> Verdict:
@@ -156,6 +153,13 @@ def number(word: str) -> Verdict:
     except ValueError:
         return UNKNOWN
     return Verdict(value) if math.isfinite(value) else UNKNOWN
+
+
+def _as_graded(verdict: Verdict, grades: Grades | None) -> Verdict:
+    """A strength; as a weight, a vote for its side that counts so much."""
+    if grades != "weight" or verdict.kind != "vote" or not verdict.choice:
+        return verdict
+    return Verdict(math.copysign(1.0, verdict.choice), abs(verdict.choice))
 
 
 def _graded(side: int, clear: bool, grades: Grades) -> Verdict:
