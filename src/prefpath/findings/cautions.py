@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from prefpath.findings.explained import explained_by_features
 from prefpath.fitted import Fitted
 
 _END_WITHOUT_CHOICE = (
@@ -27,6 +28,12 @@ _NEARLY_ALL_ALONE = (
     "(they do where votes are made from ratings): read personal rankings beside the common "
     'one. In Python, cv_over="annotators" asks how new people are predicted.'
 )
+_FEATURES_SAY_LITTLE = (
+    "The features say {share:.0%} of what the items differ by: scores and ranks here are what "
+    "features predict, not how the items did. prefpath rank, or a fit without --features "
+    "(features), ranks them by their votes."
+)
+_LITTLE = 0.8
 _ALONE = 0.9
 _NOTHING_LEFT = 0.01  # error so small that no longer path is worth its time
 _WORTH_WHILE = 2e-3  # of the error, for each time that t grows by e
@@ -41,6 +48,9 @@ def cautions(fitted: Fitted) -> Iterator[str]:
     if not fitted.votes.choice.any():
         yield _ALL_TIES
         return
+    explained = explained_by_features(fitted)
+    if explained is not None and explained < _LITTLE:
+        yield _FEATURES_SAY_LITTLE.format(share=explained)
     at_end = fitted.t >= float(fitted.path.times[-1])
     if fitted.cross_validation is None:
         if at_end:
