@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prefpath import PreferenceModel, Votes
+from prefpath import PreferenceModel, Votes, simulate_crowd
 from prefpath.findings import cautions
 from prefpath.findings.explained import explained_by_features
 from prefpath.fitted import Fitted
@@ -56,6 +56,6 @@ def test_the_share_is_that_of_two_logistic_regressions(own: float) -> None:
 
 
 def test_without_features_there_is_nothing_to_say() -> None:
-    votes = Votes.from_arrays(list("uuvv"), list("abab"), list("bcca"), [1, 1, 1, -1])
+    votes = simulate_crowd(400, 8, 5, seed=0).votes
     fitted = PreferenceModel(cv=0, n_threads=1).fit(votes).fitted_
     assert explained_by_features(fitted) is None
