@@ -56,7 +56,7 @@ SLOW_UNCOMPILED := ten_thousand or half_the_evaluations or fourteen_votes or pat
 # Words that wrap around are meant to, and products with infinity: uncompiled, NumPy warns of them.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W "ignore:overflow encountered:RuntimeWarning" \
 	-W "ignore:invalid value encountered:RuntimeWarning" -k "not ($(SLOW_UNCOMPILED))"
-PARALLEL := -n 2 --dist loadgroup --cov --cov-report=
+PARALLEL := -n 2 --dist loadgroup --cov --cov-report= --durations=12
 
 # BLAS's own threads would only wait for each other.
 unit: export OPENBLAS_NUM_THREADS = 1

@@ -266,7 +266,8 @@ def test_nothing_that_is_read_is_written_over(
     (tmp_path / "link").symlink_to(tmp_path)
     done = prefpath("fit", "ranking.csv", "--cv", "0", *options, cwd=tmp_path)
     assert done.returncode == 2
-    assert says in " ".join(done.stderr.split())
+    said = "".join(done.stderr.split())  # long paths are broken at any place
+    assert says.replace(" ", "") in said
     assert (tmp_path / "ranking.csv").read_bytes() == votes_file.read_bytes()
 
 
