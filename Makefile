@@ -25,7 +25,7 @@ lock: $(READY)  ## Choose new versions for requirements-lock.txt (needs the netw
 demo: $(READY)  ## A small crowd with planted deviants, and whether they are found
 	$(BIN)/prefpath demo
 
-# The kernels are compiled while mypy holds one processor: the processes of the tests would
+# The kernels are compiled while mypy holds one processor: the two processes of the tests would
 # each compile all of them, and wait for it.
 test:  ## Everything CI runs
 	$(MAKE) --jobs=2 lint types kernels
@@ -56,12 +56,11 @@ SLOW_UNCOMPILED := ten_thousand or half_the_evaluations or fourteen_votes or pat
 # Words that wrap around are meant to, and products with infinity: uncompiled, NumPy warns of them.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W "ignore:overflow encountered:RuntimeWarning" \
 	-W "ignore:invalid value encountered:RuntimeWarning" -k "not ($(SLOW_UNCOMPILED))"
-# Three processes on two processors: some tests wait for workers that are stopped.
-PARALLEL := -n 3 --dist loadgroup --cov --cov-report= --durations=12
+PARALLEL := -n 2 --dist loadgroup --cov --cov-report= --durations=12
 
 # BLAS's own threads would only wait for each other.
 unit: export OPENBLAS_NUM_THREADS = 1
-unit: $(READY)  ## All tests, on three processes, and whether they reach enough lines and branches
+unit: $(READY)  ## All tests, on two processes, and whether they reach enough lines and branches
 	COVERAGE_FILE=.coverage.compiled $(BIN)/pytest $(PARALLEL)
 	COVERAGE_FILE=.coverage.kernels $(UNCOMPILED) $(PARALLEL) $(KERNEL_TESTS)
 	$(MAKE) covered
