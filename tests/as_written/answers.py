@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath import PreferenceModel, Votes, VoteWarning, fit_path, machine, simulate_crowd
-from prefpath.diagnose import diagnose
+from prefpath.diagnose import ballots, diagnose
 from prefpath.inference import leverage
 from prefpath.pairs import keys
 from prefpath.selection import refinement
@@ -60,7 +60,7 @@ VERDICTS: dict[str, dict[str, Any]] = {
 def by_kernels(put: Callable[[object, str, int], None] = setattr) -> None:
     """Let nothing be computed in NumPy because it is small."""
     put(small, "MOST_CELLS", 0)
-    for module in (machine, keys, leverage, refinement):
+    for module in (machine, ballots, keys, leverage, refinement):
         put(module, "FEW_ROWS", 0)
     put(leverage, "_FEW_ANNOTATORS", 0)
 
