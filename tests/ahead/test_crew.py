@@ -99,7 +99,7 @@ def test_ctrl_c_does_not_wait_for_a_helper(monkeypatch, made) -> None:
 
 
 def test_a_kernel_that_is_missing_has_its_group_compiled(monkeypatch) -> None:
-    helpers_that(monkeypatch, "time.sleep(60)")
+    helpers_that(monkeypatch, "time.sleep(3)")
     monkeypatch.setattr(crew, "n_helpers", lambda n_threads=None: 1)
     monkeypatch.setattr(crew, "is_compiled", lambda group: group is VERDICTS)
     crews: list[Crew] = []
