@@ -195,3 +195,16 @@ def test_half_the_step_has_an_eighth_of_the_error(attention, start):
             errors.append(np.abs(last.y1 - fine[-1].y1).max())
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert np.all(np.abs(orders - 3.0) < (0.4, 0.2)), (errors, orders)  # 2 of the second order
+
+
+def test_a_step_that_is_nearly_good_enough_is_corrected_instead_of_begun_anew(monkeypatch):
+    votes = attentive_votes(4, (1.0,) * 30 + (0.0, -1.0, 3.0) * 4, n_items=8, each=150)
+    problem, work = Problem.build(votes, attention=True), []
+    for most in (1, 2):
+        monkeypatch.setattr("prefpath.solver.exponential._MOST_CORRECTIONS", most)
+        with FlowSolver(problem, n_threads=1) as solver:
+            first = solver.first_entry()
+            solver.follow(np.geomspace(first, 20.0 * first, 5))
+            work.append(solver.work)
+    assert work[1].rejected < work[0].rejected
+    assert work[1].evaluations < work[0].evaluations

@@ -251,6 +251,8 @@ def test_graded_numbers_are_strengths_or_weights() -> None:
     weighed = read_votes(graded, grades="weight")
     found = sorted(zip(weighed.choice, weighed.weight, strict=True))
     assert found == [(-1.0, 2.0), (0.0, 1.0), (1.0, 3.0)]
+    for votes in (strengths, weighed):  # true of both
+        assert votes.origin["read_as"].endswith("choices are graded from -2 to 3")
     with pytest.raises(VoteError, match="--grades weight"):
         Problem.build(strengths)
     Problem.build(weighed)

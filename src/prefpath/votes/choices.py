@@ -183,7 +183,7 @@ def _as_given(columns: VerdictColumns, given: Choices) -> Settled:
     if given == "names":
         return by_name(columns.verdict, {})
     if given == "strength":
-        return Settled(word_reading({}, numbers=True), said="choices are strengths, above 0 left")
+        return Settled(word_reading({}, numbers=True), said="choices are graded, above 0 left")
     if given == "probability":
         return Settled(read_probability, said=f"{columns.verdict} is the probability of left")
     if given == "percent":

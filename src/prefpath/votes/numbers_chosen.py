@@ -63,7 +63,7 @@ def says_numbers(chosen: Chosen) -> str:
     """What is said of choices beyond 1, -1 and 0."""
     if not chosen.values or chosen.values <= {-1.0, 0.0, 1.0}:
         return ""
-    return f"choices are strengths from {min(chosen.values):g} to {max(chosen.values):g}"
+    return f"choices are graded from {min(chosen.values):g} to {max(chosen.values):g}"
 
 
 def _ambiguous(column: str, seen: str, *codes: str) -> VoteError:
