@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import dense_design
 from scipy.integrate import quad
 
+from prefpath.model import attention
 from prefpath.model.problem import Problem
+from prefpath.solver import heaviest
 from prefpath.solver.arguments import CommonPart, make_scratch, terms_of
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.executors import Serial
@@ -30,7 +32,7 @@ def test_the_pool_votes_like_everybody_in_it(data):
     how = data.draw(settings_of(votes.n_items))
     problem = Problem.build(votes, **how)
     index = problem.pool_index
-    pool = fill_pool(problem, index)
+    pool = fill_pool(problem)
     rng = np.random.default_rng(0)
     who = np.flatnonzero(rng.random(votes.n_annotators) < 0.4)
     move_votes(who, problem.design, problem.target, index.pair_of, -1.0, pool)
@@ -48,11 +50,25 @@ def test_the_pool_votes_like_everybody_in_it(data):
         assert position_gradient == pytest.approx((a.T @ slope)[-1], abs=1e-9)
 
 
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(votes=crowds())
+def test_many_votes_are_counted_as_few_are(monkeypatch, votes):
+    few = Problem.build(votes)
+    pooled, most = few.pooled_votes, heaviest.heaviest_items(few.design, few.target)
+    with monkeypatch.context() as patched:
+        patched.setattr(attention, "_MANY_CELLS", 0)
+        patched.setattr(heaviest, "_MANY_CELLS", 0)
+        many = Problem.build(votes)
+        for part, other in zip(pooled[1:], many.pooled_votes[1:], strict=True):
+            np.testing.assert_array_equal(part, other)
+        np.testing.assert_allclose(heaviest.heaviest_items(many.design, many.target), most)
+
+
 @given(crowds())
 def test_taking_votes_out_and_putting_them_back_changes_nothing(votes):
     problem = Problem.build(votes)
     index = problem.pool_index
-    pool, untouched = fill_pool(problem, index), fill_pool(problem, index)
+    pool, untouched = fill_pool(problem), fill_pool(problem)
     who = np.arange(votes.n_annotators)[::2]
     for sign in (-1.0, 1.0):
         move_votes(who, problem.design, problem.target, index.pair_of, sign, pool)

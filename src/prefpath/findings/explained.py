@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from prefpath.fitted import Fitted
-from prefpath.model.attention import fit_pooled, pool_everybody
+from prefpath.model.attention import fit_pooled
 from prefpath.model.design import Floats
 
 _BY_CHANCE = 1e-3  # how often features that say all would be said to leave something
@@ -21,7 +21,7 @@ def explained_by_features(fitted: Fitted) -> float | None:
     problem = fitted.problem
     if problem.features is None or fitted.remote is not None:
         return None
-    pooled = pool_everybody(problem.design, problem.common_target, problem.pool_index)
+    pooled = problem.pooled_votes
     n_items, (pairs, weight, choice) = problem.votes.n_items, pooled
     own = fit_pooled(pooled, problem.loss, n_items, None).scores
 

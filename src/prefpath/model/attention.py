@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from prefpath.compiling import kernel
+from prefpath.machine import one_blas_thread
 from prefpath.model.design import Design, Floats, Target
 from prefpath.model.losses import Loss
 from prefpath.model.pool_index import PoolIndex
@@ -28,6 +30,8 @@ RELATIVE_THRESHOLD = 0.85
 # A weak pull to equal scores, as a share of an item's mean weight: items that never lost must
 # not run away, and no scale changes by more than some tenths of a percent.
 _RIDGE = 1e-3
+# Cells from which NumPy's arrays in between cost more than to load a compiled loop.
+_MANY_CELLS = 2_000_000
 # Where nobody tells any items apart there is no scale; attention then has no gradient either.
 _LEAST_SCALE = 1e-6
 
@@ -41,13 +45,32 @@ class PooledVotes(NamedTuple):
 
 
 def pool_everybody(design: Design, target: Target, index: PoolIndex) -> PooledVotes:
-    """The votes of all annotators, pooled."""
-    n_pairs = len(index.first)
-    ahead = np.where(design.left_at < design.right_at, target.weight, -target.weight)
-    weight: Floats = np.bincount(index.pair_of, target.weight, n_pairs).astype(np.float64)
-    pull = np.bincount(index.pair_of, ahead * target.choice, n_pairs).astype(np.float64)
+    """The votes of all annotators, pooled; sums first, so that shards add up to the same."""
+    many = len(index.pair_of) > _MANY_CELLS
+    weight, pull = (_pooled_sums if many else _few_pooled_sums)(design, target, index)
     choice = np.divide(pull, weight, out=np.zeros_like(pull), where=weight > 0)
     return PooledVotes(index, weight, choice)
+
+
+def _few_pooled_sums(design: Design, target: Target, index: PoolIndex) -> tuple[Floats, Floats]:
+    """Of each pair the sum of weights, and of weights times choices from its first item's side."""
+    n_pairs = len(index.first)
+    ahead = np.where(design.left_at < design.right_at, target.weight, -target.weight)
+    weight = np.bincount(index.pair_of, target.weight, n_pairs).astype(np.float64)
+    pull = np.bincount(index.pair_of, ahead * target.choice, n_pairs).astype(np.float64)
+    return weight, pull
+
+
+@kernel()
+def _pooled_sums(design: Design, target: Target, index: PoolIndex) -> tuple[Floats, Floats]:
+    """The same to the last bit, without arrays as long as the votes in between."""
+    weight, pull = np.zeros(len(index.first)), np.zeros(len(index.first))
+    for c in range(len(index.pair_of)):
+        pair = index.pair_of[c]
+        ahead = 1.0 if design.left_at[c] < design.right_at[c] else -1.0
+        weight[pair] += target.weight[c]
+        pull[pair] += ahead * target.weight[c] * target.choice[c]
+    return weight, pull
 
 
 class PooledFit(NamedTuple):
@@ -63,7 +86,8 @@ def fit_pooled(votes: PooledVotes, loss: Loss, n_items: int, features: Floats | 
     The scale is the root of the mean square of score differences, weighted by curvature.
     """
     graph = _graph(votes, n_items)
-    scores = _pooled_scores(graph, votes, loss, features)
+    with one_blas_thread():  # two that wait for each other take twice the processor time
+        scores = _pooled_scores(graph, votes, loss, features)
     apart = graph.differences(scores)
     curvature = votes.weight * loss.curvature(apart, votes.choice)
     total = float(curvature.sum())

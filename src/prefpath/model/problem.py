@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteError
-from prefpath.model.attention import RELATIVE_THRESHOLD, PooledFit, fit_pooled, pool_everybody
+from prefpath.model.attention import (
+    RELATIVE_THRESHOLD,
+    PooledFit,
+    PooledVotes,
+    fit_pooled,
+    pool_everybody,
+)
 from prefpath.model.design import (
     Design,
     Floats,
@@ -149,8 +155,9 @@ class Problem:
     def with_attention(self) -> Problem:
         """The same problem where annotators may see more or less sharply."""
         result = replace(self, attention=True)
-        if "pooled_fit" in self.__dict__:  # of the same weights
-            result.__dict__["pooled_fit"] = self.pooled_fit
+        for known in ("pooled_votes", "pooled_fit"):  # of the same weights
+            if known in self.__dict__:
+                result.__dict__[known] = self.__dict__[known]
         return result
 
     @property
@@ -181,10 +188,14 @@ class Problem:
         return weighted_target(self.target, np.repeat(self.stands_for, np.diff(self.design.cells)))
 
     @cached_property
+    def pooled_votes(self) -> PooledVotes:
+        """Everybody's votes by pair, with this problem's weights."""
+        return pool_everybody(self.design, self.common_target, self.pool_index)
+
+    @cached_property
     def pooled_fit(self) -> PooledFit:
         """One ranking of everybody's votes; of this problem's weights, a fold has its own."""
-        pooled = pool_everybody(self.design, self.common_target, self.pool_index)
-        return fit_pooled(pooled, self.loss, self.votes.n_items, self.features)
+        return fit_pooled(self.pooled_votes, self.loss, self.votes.n_items, self.features)
 
     @property
     def attention_scale(self) -> float:

@@ -25,9 +25,9 @@ from prefpath.solver.waiting import GradientBounds, History, spread
 _FIRST_CAPACITY = 256
 # Bounds are taken again when the scores have outgrown them, for a little more than they span.
 _SPARE_WIDTH = 1.02
-# Quadrature errors of an attention have one sign for all votes and panels, and add up: with two
-# thirds of the tolerance, attentions just entered agree with LBI to 1 %.
-_SAME_SIGN = 1.5
+# Of the error that one point would leave in an attention, what two may: its errors have one sign
+# for all votes and panels, and add up. At a quarter, some attentions just entered are off by 1 %.
+_OF_TWO_POINTS = 0.5
 
 
 class Joined(NamedTuple):
@@ -51,7 +51,7 @@ class Crowd:
         self.problem, self.executor = problem, executor
         self.inputs: Inputs = inputs_of(problem)
         self.index = problem.pool_index
-        self.pool: Pool = fill_pool(problem, self.index)
+        self.pool: Pool = fill_pool(problem)
         self.n_cells = len(problem.design.left_at)
         self.is_large, self.is_small = is_large(problem), is_small(problem)
         self.room = WaitingRoom(problem, self.inputs, executor)
@@ -203,7 +203,7 @@ class Crowd:
         if self.problem.common_position:  # the slope's margin is not the difference of scores
             turn = bounds.steepest[1] + loss.max_curvature * widest
             error = 2.0 * loss.max_curvature + loss.max_curvature_change * widest
-        error *= _SAME_SIGN * unit / RELATIVE_THRESHOLD
+        error *= _OF_TWO_POINTS * unit / RELATIVE_THRESHOLD
         return GradientBounds(
             steepest=np.append(bounds.steepest, bounds.steepest[1] * widest * unit),
             curvature=np.append(bounds.curvature, turn * unit),

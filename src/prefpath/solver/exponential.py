@@ -59,9 +59,11 @@ _MOST_ITEMS, _MOST_CUBES_A_CELL = 1_000, 2_500
 # Losses whose curvature does not jump: a jump (Huber) or a spike bends the force in a step.
 _SMOOTH = (LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER)
 # W is taken again when a margin may have moved so far, and after so many steps: at this tolerance,
-# and at looser ones (of folds) more rarely, up to three times.
+# and at looser ones (of folds) more rarely, up to three times. Of many items it costs as much as
+# many evaluations, and is taken more rarely still.
 _DRIFT, _MOST_STEPS = 2.0, 40
 _AT_TOLERANCE, _MOST_PATIENCE = 7e-3, 3.0
+_MANY_ITEMS, _PATIENCE_WITH_MANY = 200, 1.5
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
 # Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
@@ -102,6 +104,8 @@ class Exponential:
     def __init__(self, problem: Problem, crowd: Crowd, slope: Slope, tolerance: float) -> None:
         self.problem, self.crowd, self.slope, self.tolerance = problem, crowd, slope, tolerance
         self._patience = min(max(tolerance / _AT_TOLERANCE, 1.0), _MOST_PATIENCE)
+        if problem.votes.n_items >= _MANY_ITEMS:
+            self._patience *= _PATIENCE_WITH_MANY
         self.stiffness = no_stiffness(problem.n_scalars)
         self._rows = np.zeros((0, 0))  # the eigenvectors as rows
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from prefpath.compiling import kernel
-from prefpath.model.attention import pool_everybody
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.problem import Problem
@@ -21,10 +20,10 @@ class Pool(NamedTuple):
     choice: Floats
 
 
-def fill_pool(problem: Problem, index: PoolIndex) -> Pool:
-    """The pool of everybody; sums first, so that shards of the votes add up to the same."""
-    pooled = pool_everybody(problem.design, problem.common_target, index)
-    return Pool(pooled.weight, pooled.choice)
+def fill_pool(problem: Problem) -> Pool:
+    """The pool of everybody, from which those who pop up are taken."""
+    pooled = problem.pooled_votes
+    return Pool(pooled.weight.copy(), pooled.choice.copy())
 
 
 @kernel()

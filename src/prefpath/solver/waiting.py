@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
-from prefpath.model.design import Design, Floats, Ints, Target
+from prefpath.model.design import Design, Floats, Ints
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
 from prefpath.solver.arguments import (
@@ -33,6 +33,7 @@ from prefpath.solver.arguments import (
     Terms,
     zero_personal,
 )
+from prefpath.solver.heaviest import heaviest_items, weight_by_annotator
 from prefpath.solver.kernels import add_to_block, vote_gradient
 
 # Quadrature error of a waiting annotator's z that we accept, in units of its threshold: entry
@@ -106,14 +107,6 @@ def make_waiting(problem: Problem) -> Waiting:
     )
 
 
-def weight_by_annotator(problem: Problem) -> Floats:
-    """The weight of each annotator's votes in this problem (a fold has its own)."""
-    n_cells = len(problem.target.weight)
-    starts = np.minimum(problem.design.cells[:-1], n_cells)
-    sums = np.add.reduceat(np.append(problem.target.weight, 0.0), starts)
-    return np.where(np.diff(problem.design.cells) > 0, sums, 0.0)
-
-
 def _turning(problem: Problem, share: Floats) -> Floats:
     """Bounds of an annotator's change of slope, for curvature 1 and unit drift or travel.
 
@@ -129,15 +122,6 @@ def _turning(problem: Problem, share: Floats) -> Floats:
     scalar = share, np.sqrt(2.0 * share * heaviest)
     effects = [block, *[scalar] * problem.n_scalars]
     return np.stack([np.stack(effect, axis=1) for effect in effects], axis=1)
-
-
-def heaviest_items(design: Design, target: Target) -> Floats:
-    """For each annotator the weight of the votes on the item they voted on most."""
-    begin = np.repeat(design.seen[:-1], np.diff(design.cells))
-    weight = np.bincount(begin + design.left_at, target.weight, minlength=design.seen[-1] + 1)
-    weight += np.bincount(begin + design.right_at, target.weight, minlength=design.seen[-1] + 1)
-    heaviest = np.maximum.reduceat(weight, design.seen[:-1])
-    return np.where(np.diff(design.seen) > 0, heaviest, 0.0)
 
 
 def spread(theta: Floats, n_items: int) -> tuple[float, float]:
