@@ -26,6 +26,7 @@ from prefpath.votes.encode import (
     IntArray,
     Labels,
     as_labels,
+    as_text,
     encode_labels,
     sort_and_merge,
 )
@@ -326,7 +327,7 @@ def _common_type(left: Labels, right: Labels) -> tuple[Labels, Labels]:
     if left.dtype.kind in "OUS" or right.dtype.kind in "OUS":
         if left.dtype.kind == right.dtype.kind:
             return left, right
-        return left.astype(str), right.astype(str)
+        return as_text(left), as_text(right)
     return left, right
 
 
