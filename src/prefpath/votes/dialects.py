@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prefpath.errors import VoteError
+from prefpath.text import spelling
 from prefpath.votes.verdicts import (
     WordReader,
     read_by_name,
@@ -127,5 +128,9 @@ def dialect_named(key: str) -> Dialect:
     """The dialect of a key."""
     keys = {dialect.key: dialect for dialect in DIALECTS}
     if key not in keys:
-        raise VoteError(f"there is no dialect {key!r}", expected=f"one of {', '.join(keys)}")
+        raise VoteError(
+            f"there is no dialect {key!r}",
+            expected=f"one of {', '.join(keys)}",
+            remedy=spelling(key, keys),
+        )
     return keys[key]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteError
-from prefpath.text import counted, quoted, shortened
+from prefpath.text import counted, quoted, shortened, spelling
 from prefpath.votes.check import (
     check_choices,
     check_lengths,
@@ -340,6 +340,6 @@ def _position(labels: Labels, label: Any, name: str) -> int:
         raise VoteError(
             f"there is no {name} {quoted(label)} in the votes",
             expected=f"one of {len(labels):,} {name}s: {shown}{', ...' if len(labels) > 5 else ''}",
-            remedy="check the spelling",
+            remedy=spelling(str(label), labels.tolist()),
         )
     return int(found[0])
