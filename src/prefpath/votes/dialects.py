@@ -52,6 +52,8 @@ class Dialect:
         How columns make a verdict.
     said : str
         What the user is told.
+    is_scale : bool
+        The verdict is a scale, and nothing says which of its ends is the left item's.
     """
 
     key: str
@@ -64,6 +66,7 @@ class Dialect:
     said: str
     shape: Shape = "pair"
     position_known: bool = True
+    is_scale: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -196,7 +196,7 @@ def _settle(
     """What the verdicts mean: as the dialect has it, or settled from all of their words."""
     if dialect.read is not None and (choices is None or dialect.shape != "pair"):
         return Settled(dialect.read)
-    columns = VerdictColumns(dialect.verdict[0], dialect.left, dialect.right)
+    columns = VerdictColumns(dialect.verdict[0], dialect.left, dialect.right, dialect.is_scale)
     return settle_choices(columns, words, lambda: count_named(database, relation, words), choices)
 
 

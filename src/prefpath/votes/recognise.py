@@ -12,15 +12,25 @@ from prefpath.votes.column_pairs import (
     ColumnPair,
     find_counts,
     find_flags,
+    find_grades,
     find_item_pair,
     find_named_outcome,
     find_other_pair,
     find_score,
     find_score_pair,
     find_sides_of,
+    find_unnamed,
     find_verdicts,
+    is_difference,
 )
-from prefpath.votes.dialects import AS_SHOWN, DIALECTS, JUDGES, Dialect, dialect_named
+from prefpath.votes.dialects import (
+    AS_SHOWN,
+    DIALECTS,
+    JUDGES,
+    WEIGHTS,
+    Dialect,
+    dialect_named,
+)
 from prefpath.votes.source import Source
 from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
 
@@ -35,6 +45,7 @@ _WHICH_COLUMNS = (
     "say which column is what: --left, --right, --choice and --annotator on the command "
     'line, left="...", right="...", choice="...", annotator="..." in Python'
 )
+_MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _UNKNOWN_POSITION = "position unknown: no position bias can be estimated"
 
 
@@ -128,7 +139,7 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
         outcome = None  # the winner is named, and where it stood is known, too
     if outcome and not given.roles.keys() & {"left", "right", "choice"}:
         return _winners_and_losers(outcome)
-    pair = _item_columns(source, given.roles)
+    pair, is_scale = _item_columns(source, given.roles), False
     if "choice" in given.roles:
         source.column(given.roles["choice"])
         verdicts = [given.roles["choice"]]
@@ -140,6 +151,9 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
             return _by_flag(pair, *flags[0])
         if not verdicts and (counts := find_counts(others, pair)):
             return _by_counts(source, pair, counts, given.roles)
+        if not verdicts and not given.winner_first:
+            verdicts = find_grades(others)
+            is_scale = len(verdicts) == 1 and not is_difference(verdicts[0])
     if not verdicts and given.winner_first:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
@@ -147,7 +161,7 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
     said = _sides(pair)
     return Dialect(
         "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
-        (verdicts[0],), None, JUDGES, said,
+        (verdicts[0],), None, JUDGES, said, is_scale=is_scale,
     )  # fmt: skip
 
 
@@ -226,7 +240,9 @@ def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteEr
     """No column of verdicts, or more than one."""
     scores = find_score_pair(source.columns)
     columns = [name for name in source.columns if name not in (pair.left, pair.right)]
-    named = " or ".join(f"--choice {quoted(name)}" for name in found) or "--choice"
+    unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS))
+    may_be = found or (unnamed if len(unnamed) <= _MOST_ASKED else [])
+    named = " or ".join(f"--choice {quoted(name)}" for name in may_be) or "--choice"
     remedy = f'name the column of the verdicts with {named} (choice="...")'
     if scores:
         remedy += (
