@@ -84,7 +84,8 @@ def read_votes(
     choices : mapping or str, optional
         What the verdicts mean, where they do not say so themselves: a meaning ("left", "right",
         "tie", "both bad", "none") for each word, as in ``{1: "left", 2: "right"}``; "names" of
-        the items that won; the "probability" or "percent" that left is better; or "strength".
+        the items that won; the "probability" or "percent" that left is better; "strength"
+        (above 0 left) or "strength-of-right".
     scores : pair of str, optional
         Columns of the left and the right item's score or goals: the higher has won.
     position_known : bool or str, optional
