@@ -111,6 +111,12 @@ READ = {
     "French": (
         table("annotateur;gauche;droite;choix", WHO, LEFT, RIGHT, coded("Gauche", "Droite"),
               separator=";"), "gauche is left"),
+    "French, of a person and a winner": (
+        table("Évaluateur;Gauche;Droite;Préféré", WHO, LEFT, RIGHT, WINNER, separator=";"),
+        "Préféré names the winner"),
+    "Prolific": (
+        table("PROLIFIC_PID,stim_left,stim_right,response", WHO, LEFT, RIGHT,
+              coded("left", "right")), "stim_left is left"),
     "a flag of the left side": (
         table("user,left,right,left_wins", WHO, LEFT, RIGHT, coded("True", "False")),
         "left_wins says whether left won"),
@@ -185,6 +191,12 @@ def test_records_within_records_are_refused_with_the_remedy(tmp_path: Path) -> N
     path.write_text('[{"id": 1, "data": {"answer1": "x"}, "annotations": [{"id": 2}]}]')
     with pytest.raises(VoteError, match="Label Studio: export as CSV"):
         read_votes(path)
+    path.write_text(  # Label Studio's short form
+        '[{"text1": "x", "text2": "y", "comparison": {"type": "pairwise", "selected": "left"}}]'
+    )
+    with pytest.raises(VoteError, match="the verdicts in 'comparison' of") as caught:
+        read_votes(path)
+    assert "pandas.json_normalize" in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -280,6 +292,9 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a column for every annotator": (
         table("system_a,system_b,Anna,Ben,Carla", LEFT, RIGHT, *[coded("A", "B")] * 3),
         "pandas.melt", {}),
+    "a column for every question": (
+        table("StartDate,ResponseId,Q1,Q2", ["2023"] * 4, WHO, LEFT, RIGHT),
+        "if every question of a survey has a column of its own", {}),
     "a decimal comma": (
         table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("0,5", "-1,25"),
               separator=";"),

@@ -50,7 +50,8 @@ _VERDICTS = frozenset((
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
     "pick", "picked", "response", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl",
     "choix", "eleccion", "elección", "scelta", "escolha", "gewinner", "sieger", "gagnant",
-    "vainqueur", "ganador", "vincitore", "vencedor",
+    "préféré", "préférée", "préférence", "bevorzugt", "preferido", "preferida", "preferito",
+    "preferita", "vainqueur", "ganador", "vincitore", "vencedor",
 ))  # fmt: skip
 _WON = frozenset((
     "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",

@@ -45,6 +45,7 @@ _WHICH_COLUMNS = (
     "say which column is what: --left, --right, --choice and --annotator on the command "
     'line, left="...", right="...", choice="...", annotator="..." in Python'
 )
+_NESTED = ("list", "struct")
 _MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _UNKNOWN_POSITION = "position unknown: no position bias can be estimated"
 
@@ -158,6 +159,12 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
         raise _which_verdict(source, pair, verdicts)
+    if source.column(verdicts[0]).kind in _NESTED:
+        raise VoteError(
+            f"the verdicts in {quoted(verdicts[0])} of {source.name} are records",
+            expected="one word or number that says who won",
+            remedy=_unnest(verdicts),
+        )
     said = _sides(pair)
     return Dialect(
         "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
@@ -294,19 +301,26 @@ def _with_roles(dialect: Dialect, roles: Roles) -> Dialect | None:
 
 def _what_it_may_be(source: Source) -> str:
     """The remedy for tables that hold votes in another way than one in a row."""
-    nested = [name for name, column in source.columns.items() if column.kind in ("list", "struct")]
+    nested = [name for name, column in source.columns.items() if column.kind in _NESTED]
     if nested:
-        return (
-            f"{listed(list(map(quoted, nested)), 3)} {agreeing(len(nested), 'holds', 'hold')} "
-            "records within records: make one row of each vote (pandas.json_normalize; Label "
-            "Studio: export as CSV); or "
-        )
+        return f"{_unnest(nested)}; or "
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
             f"ITEM --choice {quoted(score)}; or "
         )
-    return ""
+    return (
+        "if every question of a survey has a column of its own, make a row of each answer "
+        "(pandas.melt); or "
+    )
+
+
+def _unnest(names: list[str]) -> str:
+    return (
+        f"{listed(list(map(quoted, names)), 3)} {agreeing(len(names), 'holds', 'hold')} records "
+        "within records: make one row of each vote (pandas.json_normalize; Label Studio: export "
+        "as CSV)"
+    )
 
 
 def _its_columns(source: Source) -> str:
