@@ -122,6 +122,7 @@ def test_an_old_folder_keeps_other_files_and_what_failed_changes_nothing(tmp_pat
         raise RuntimeError
     assert {file.read_text() for file in target.iterdir()} == {"old"}
     with whole_folder(target, last="end") as part:
+        assert part.parent == target  # files are moved within one disk, whatever is mounted here
         (part / "a").write_text("new")
         (part / "end").write_text("new")
     found = {file.name: file.read_text() for file in target.iterdir()}
