@@ -85,7 +85,7 @@ JUDGES = (
                   "subject", "respondent", "labeler", "evaluator", "assessor", "reviewer", "voter",
                   "expert", "panelist", "visitor", "customer", "consumer", "tester")
       for what in ("id", "name") for sep in ("_", " ", "")),
-    "prolific_pid", "prolific_id", "prolific id", "évaluateur", "évaluatrice", "juge", "jury",
+    "prolific_pid", "prolific_id", "prolific id", "évaluateur", "évaluatrice", "jury",
     "judge_model", "session", "session_id", "session id", "sessionid",
 )  # fmt: skip
 # How a column that says how much a vote counts is called.
