@@ -8,12 +8,20 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from prefpath.errors import MachineError, SettingError
-from prefpath.writing import check_file, check_folder, whole_file, whole_folder, write_text
+from prefpath.writing import (
+    check_file,
+    check_folder,
+    only_writer,
+    whole_file,
+    whole_folder,
+    write_text,
+)
 
 
 def test_a_file_is_as_it_was_until_the_new_one_is_whole(tmp_path: Path) -> None:
@@ -114,10 +122,84 @@ def test_an_old_folder_keeps_other_files_and_what_failed_changes_nothing(tmp_pat
         raise RuntimeError
     assert {file.read_text() for file in target.iterdir()} == {"old"}
     with whole_folder(target, last="end") as part:
+        assert part.parent == target  # files are moved within one disk, whatever is mounted here
         (part / "a").write_text("new")
         (part / "end").write_text("new")
     found = {file.name: file.read_text() for file in target.iterdir()}
     assert found == {"a": "new", "mine": "old", "end": "new"}
+
+
+_HOLDS = """
+import sys
+from prefpath.writing import only_writer
+with only_writer(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks there")
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_folder_has_one_writer_at_a_time(tmp_path: Path, exists: bool) -> None:
+    target = tmp_path / "results"
+    if exists:
+        target.mkdir()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDS, str(target)], stdin=pipe, stdout=pipe, text=True
+    ) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        with pytest.raises(SettingError, match="fit is writing to") as no, only_writer(target):
+            pass
+        assert no.value.remedy
+        with only_writer(tmp_path / "other"):
+            pass
+        other.kill()
+    with only_writer(target), whole_folder(target, last="end") as part:
+        (part / "end").write_text("end")
+    assert [file.name for file in target.iterdir()] == ["end"]
+    with pytest.raises(OSError, match="mine"), only_writer(target):
+        raise OSError("mine")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks there")
+def test_files_of_two_processes_do_not_mix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "results"
+    target.mkdir()
+    replace, started, others = Path.replace, threading.Event(), []
+
+    def write(word: str) -> None:
+        with whole_folder(target, last="end") as part:
+            for name in ("a", "b", "end"):
+                (part / name).write_text(word)
+
+    def slowly(file: Path, new: Path) -> Path:
+        if not started.is_set():
+            started.set()
+            others.append(threading.Thread(target=write, args=("second",)))
+            others[0].start()
+            others[0].join(0.3)  # would be done by then, between two files of the first
+        return replace(file, new)
+
+    monkeypatch.setattr(Path, "replace", slowly)
+    write("first")
+    others[0].join()
+    assert {file.read_text() for file in target.iterdir()} == {"second"}
+
+
+def test_a_new_folder_that_another_process_has_just_made_is_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "results"
+    with whole_folder(target, last="end") as part:
+        (part / "end").write_text("mine")
+        target.mkdir()
+        (target / "end").write_text("another's")
+        there, exists = [False], Path.exists
+        monkeypatch.setattr(
+            Path, "exists", lambda path: exists(path) and (path != target or there.pop())
+        )
+    assert (target / "end").read_text() == "mine"
 
 
 def test_a_folders_last_file_is_moved_after_all_others(

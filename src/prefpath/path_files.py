@@ -14,7 +14,7 @@ from prefpath.archives import DAMAGED, read_archive
 from prefpath.errors import VoteError
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import PENALTIES
-from prefpath.votes.encode import Labels
+from prefpath.votes.encode import Labels, text_array
 from prefpath.writing import whole_file
 
 _FORMAT = 2
@@ -141,6 +141,8 @@ _SCALARS = ("kappa", "loss", "solver", "step", "n_evaluations", "attention_scale
 
 def _label_array(labels: list[Any]) -> Labels:
     """Labels as they were: NumPy alone would turn 1 beside "a" into "1"."""
-    plain = len({type(label) for label in labels}) == 1
-    array = np.array(labels) if plain else np.array(labels, dtype=object)
-    return array if array.dtype.kind in "iufU" else np.array(labels, dtype=object)
+    kinds = {type(label) for label in labels}
+    if kinds == {str}:
+        return text_array(labels)
+    array = np.array(labels) if len(kinds) == 1 else np.array(labels, dtype=object)
+    return array if array.dtype.kind in "iuf" else np.array(labels, dtype=object)

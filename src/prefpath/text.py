@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # `import prefpath` waits for no library
@@ -15,6 +15,8 @@ _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # Persian words and emoji are written with them
 _MOST_CHARACTERS = 60
 _MOST_LISTED = 120  # characters of several labels
+_SPELLING = "check the spelling"
+_MOST_TRIED = 10_000  # names to compare a misspelt one with: a moment
 
 
 def counted(n: int | np.integer, noun: str, plural: str | None = None) -> str:
@@ -115,6 +117,19 @@ def listed(labels: Sequence[Any] | np.ndarray, most: int = 5) -> str:
     some = ", ".join(shown)
     more = len(labels) - len(shown)
     return f"{some} and {more:,} more" if more > 0 else some
+
+
+def spelling(word: str, words: Iterable[Any]) -> str:
+    """A remedy for a name that is not there: the nearest of those that are.
+
+    >>> spelling("--annnotator", ["--annotator", "--left"]), spelling("x", ["left", "right"])
+    ("check the spelling: is '--annotator' meant?", 'check the spelling')
+    """
+    from difflib import get_close_matches
+
+    known = {str(known).lower(): known for known in reversed(list(words)[:_MOST_TRIED])}
+    near = get_close_matches(word.lower(), known, n=1)
+    return f"check the spelling: is {quoted(known[near[0]])} meant?" if near else _SPELLING
 
 
 def _escaped(character: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import secrets
 import shutil
@@ -77,7 +78,8 @@ def whole_folder(path: str | Path, last: str) -> Iterator[Path]:
     """
     target = Path(path).resolve()
     with _said_of(path):
-        part = target.with_name(_part_name(target))
+        # Within a folder that exists: it may be a disk of its own, and what is above it another's.
+        part = (target / "x" if target.is_dir() else target).with_name(_part_name(target))
         try:
             part.mkdir(parents=True)
             yield part
@@ -88,6 +90,48 @@ def whole_folder(path: str | Path, last: str) -> Iterator[Path]:
         finally:
             shutil.rmtree(part, ignore_errors=True)
         _sync(target.parent)
+
+
+@contextmanager
+def only_writer(path: str | Path) -> Iterator[None]:
+    """Hold a folder of results for the time of the work that fills it.
+
+    Another process that would fill it, too, is refused before its work: one's results would
+    replace the other's. The system lets go of the lock however the process ends.
+    """
+    target = Path(path).resolve()
+    name = hashlib.sha256(os.fsencode(target)).hexdigest()[:12]
+    lock = _existing(target) / f".prefpath-{name}.lock"
+    with _said_of(path):
+        handle = lock.open("w")
+    with handle:
+        if not _locked(handle.fileno(), wait=False):
+            raise SettingError(
+                f"another fit is writing to {path}", remedy="choose another folder, or wait"
+            )
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes no file that is open
+                lock.unlink()
+
+
+def _existing(target: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(folder for folder in (target, *target.parents) if folder.is_dir())
+
+
+def _locked(handle: int, *, wait: bool) -> bool:
+    """Lock a file or folder; False if another process has. No lock is one where systems lack it."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError as error:
+        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES)
+    return True
 
 
 def check_file(path: str | Path, what: str) -> None:
@@ -109,8 +153,7 @@ def check_folder(path: str | Path, what: str) -> None:
         _try_name(target)
         if target.exists() and not target.is_dir():
             raise SettingError(f"{what} {path} is a file", expected="a folder to write to")
-        there = next(folder for folder in (target, *target.parents) if folder.exists())
-        _try_writing(there / "x")
+        _try_writing(_existing(target) / "x")
 
 
 def _try_name(target: Path) -> None:
@@ -182,9 +225,28 @@ def _sync(path: Path) -> None:
 
 def _move_folder(part: Path, target: Path, last: str) -> None:
     if not target.exists():
-        part.rename(target)
+        try:
+            part.rename(target)
+            return
+        except OSError:
+            if not target.is_dir():  # else another process has made it just now
+                raise
+    with _alone_in(target):
+        (target / last).unlink(missing_ok=True)
+        for file in sorted(part.iterdir(), key=lambda file: (file.name == last, file.name)):
+            file.replace(target / file.name)
+        _sync(target)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time moves its files into a folder, so that all are of one of them."""
+    if os.name == "nt":  # folders cannot be opened there
+        yield
         return
-    (target / last).unlink(missing_ok=True)
-    for file in sorted(part.iterdir(), key=lambda file: (file.name == last, file.name)):
-        file.replace(target / file.name)
-    _sync(target)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _locked(handle, wait=True)
+        yield
+    finally:
+        os.close(handle)

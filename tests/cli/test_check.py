@@ -111,7 +111,7 @@ def test_any_bytes_give_a_panel_or_an_error_made_on_purpose(data: bytes, header:
 def test_an_unforeseen_error_is_no_traceback_either(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise RuntimeError("surprise")
 
     monkeypatch.setattr(cli, "app", fail)

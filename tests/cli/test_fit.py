@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from prefpath import Path as PreferencePath
+from prefpath import SettingError
 from prefpath.cli import app, main
+from prefpath.writing import only_writer
 
 runner = CliRunner()
 
@@ -151,6 +154,16 @@ def test_demo_finds_who_was_planted() -> None:
     assert set(found["planted_deviants"]) <= set(found["found_deviants"])
     assert set(found["planted_clickers"]) <= set(found["found_clickers"])
     assert len(found["found_deviants"]) + len(found["found_clickers"]) <= 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks there")
+def test_two_fits_at_once_into_one_folder(votes_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with only_writer(out):
+        refused = runner.invoke(app, ["fit", str(votes_file), "--cv", "0", "--out", str(out)])
+    assert isinstance(refused.exception, SettingError)
+    assert "another fit is writing to" in str(refused.exception)
+    assert not out.exists()
 
 
 def test_features_from_a_table(votes_file: Path, tmp_path: Path) -> None:

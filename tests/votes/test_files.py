@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 from same_votes import assert_same_votes
 
-from prefpath import VoteError, Votes, read_votes
+from prefpath import SettingError, VoteError, Votes, read_votes
 from prefpath.votes.files import find_files
 
 HEADER = "annotator,left,right,choice\n"
@@ -311,8 +311,14 @@ def test_a_small_memory_limit_says_so_or_works(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text(HEADER + BODY)
     assert_same_votes(read_votes(path, memory_limit="64MB"), EXPECTED)
-    with pytest.raises(VoteError, match="memory limit 'lots'"):
-        read_votes(path, memory_limit="lots")
+    assert_same_votes(read_votes(path, memory_limit="0.1GB"), EXPECTED)
+
+
+@pytest.mark.parametrize("limit", ["lots", "", "5", "-1GB", " -1", "0", "0GB", "0.0 MB", "00"])
+def test_a_memory_limit_is_a_size(limit: str) -> None:
+    with pytest.raises(SettingError, match=f"the memory limit is '{limit}'") as error:
+        read_votes("votes.csv", memory_limit=limit)
+    assert "1GB" in str(error.value)
 
 
 def test_progress_is_reported(tmp_path: Path) -> None:

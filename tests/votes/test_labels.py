@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from prefpath import VoteError, Votes, read_votes
+from prefpath import Path as PreferencePath
+from prefpath import VoteError, Votes, fit_path, rank, read_votes
 
 HEADER = "annotator,left,right,choice\n"
 
@@ -133,6 +135,18 @@ def test_long_labels_do_not_make_all_labels_long(tmp_path: Path) -> None:
 def test_a_trailing_nul_character_is_kept() -> None:
     frame = pd.DataFrame({"annotator": ["u"], "left": ["a\0"], "right": ["a"], "choice": [1]})
     assert read_votes(frame).items.tolist() == ["a", "a\0"]
+
+
+@pytest.mark.parametrize("left", [["a\0", "b"], ("a\0", "b"), np.array(["a\0", "b"], object)])
+def test_arrays_keep_a_trailing_nul_character(left: Any, tmp_path: Path) -> None:
+    for who in (["u", "u\0"], ["u\0", 1]):
+        votes = Votes.from_arrays(who, left, ["a", 1], [1, -1])
+        assert votes.items.tolist() == ["1", "a", "a\0", "b"]
+        assert sorted(votes.annotators.tolist()) == sorted(map(str, who))
+    assert rank((None, left, ["a", "a"], [1, -1])).items.tolist() == ["a", "a\0", "b"]
+    path = fit_path(votes, times=[1.0, 2.0])
+    path.save(tmp_path / "path.npz")
+    assert PreferencePath.load(tmp_path / "path.npz").items.tolist() == votes.items.tolist()
 
 
 @pytest.mark.parametrize(

@@ -252,10 +252,25 @@ def test_graded_numbers_are_strengths_or_weights() -> None:
     found = sorted(zip(weighed.choice, weighed.weight, strict=True))
     assert found == [(-1.0, 2.0), (0.0, 1.0), (1.0, 3.0)]
     for votes in (strengths, weighed):  # true of both
-        assert votes.origin["read_as"].endswith("choices are graded from -2 to 3")
+        said = votes.origin["read_as"]
+        assert said.endswith("choices are graded from -2 to 3, above 0 left")
     with pytest.raises(VoteError, match="--grades weight"):
         Problem.build(strengths)
     Problem.build(weighed)
+
+
+def test_grades_of_items_1_and_2_are_numbers_and_not_sides() -> None:
+    rows = {"rater": list("aabbcc"), "item_1": list("xyxyzz"), "item_2": list("yzzxxy")}
+    graded = pd.DataFrame({**rows, "preference": [2, 1, -1, -2, 1, 2]})
+    given = dict(zip(graded["item_1"] + graded["item_2"], graded["preference"], strict=True))
+    votes = read_votes(graded, grades="strength")
+    for left, right, choice in zip(votes.left, votes.right, votes.choice, strict=True):
+        assert choice == given[votes.items[left] + votes.items[right]]
+    coded = graded.assign(preference=[1, 2, -1, 0, 1, 2])
+    with pytest.raises(VoteError, match="is -1, 0, 1 or 2, which can mean more than one") as caught:
+        read_votes(coded)
+    assert "--choices 1=left,2=right,-1=tie,0=tie" in str(caught.value.remedy)
+    assert read_votes(coded.replace(-1, 0)).without_ties().n_votes == 4
 
 
 def test_weights_are_found_by_their_german_name() -> None:

@@ -111,12 +111,27 @@ READ = {
     "French": (
         table("annotateur;gauche;droite;choix", WHO, LEFT, RIGHT, coded("Gauche", "Droite"),
               separator=";"), "gauche is left"),
+    "French, of a person and a winner": (
+        table("Évaluateur;Gauche;Droite;Préféré", WHO, LEFT, RIGHT, WINNER, separator=";"),
+        "Préféré names the winner"),
+    "Prolific": (
+        table("PROLIFIC_PID,stim_left,stim_right,response", WHO, LEFT, RIGHT,
+              coded("left", "right")), "stim_left is left"),
     "a flag of the left side": (
         table("user,left,right,left_wins", WHO, LEFT, RIGHT, coded("True", "False")),
         "left_wins says whether left won"),
     "a flag of the right side": (
         table("user,img_a,img_b,is_b_better", WHO, LEFT, RIGHT, coded("no", "yes")),
         "is_b_better says whether img_b won"),
+    "a difference of scores": (
+        table("user,left,right,score_diff", WHO, LEFT, RIGHT, coded("1", "-1")), "as shown"),
+    "a margin beside a confidence": (
+        table("user,model_a,model_b,confidence,win_margin", WHO, LEFT, RIGHT, list("3251"),
+              coded("1", "-1")), "model_a is left"),
+    "a strength": (
+        table("user,left,right,strength", WHO, LEFT, RIGHT, coded("1", "-1")), "as shown"),
+    "a grade in Arena-Hard's signs": (
+        table("user,left,right,grade", WHO, LEFT, RIGHT, coded("A>B", "B>A")), "as shown"),
     "quoted names and blank columns": (
         table('"annotator", "left", "right", "choice"', WHO, [f'"{x}"' for x in LEFT], RIGHT,
               coded("1", "-1")), "as shown"),
@@ -176,6 +191,12 @@ def test_records_within_records_are_refused_with_the_remedy(tmp_path: Path) -> N
     path.write_text('[{"id": 1, "data": {"answer1": "x"}, "annotations": [{"id": 2}]}]')
     with pytest.raises(VoteError, match="Label Studio: export as CSV"):
         read_votes(path)
+    path.write_text(  # Label Studio's short form
+        '[{"text1": "x", "text2": "y", "comparison": {"type": "pairwise", "selected": "left"}}]'
+    )
+    with pytest.raises(VoteError, match="the verdicts in 'comparison' of") as caught:
+        read_votes(path)
+    assert "pandas.json_normalize" in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -244,6 +265,24 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "ratings of one to five": (
         table("annotator,left,right,preference,who_won", WHO, LEFT, RIGHT, list("4315"), WINNER),
         "holds numbers from 1 to 5, none below 0", {"choice": "who_won"}),
+    "a scale that may have the right item above 0 (HelpSteer's has)": (
+        table("user,response_1,response_2,preference_strength", WHO, LEFT, RIGHT,
+              coded("-1", "1")),
+        "the column 'preference_strength' is graded from -1 to 1, and nothing says which item",
+        {"choices": "strength-of-right"}),
+    "a scale that has the left item above 0": (
+        table("user,left,right,overall_preference", WHO, LEFT, RIGHT, coded("1", "-1")),
+        "if left is better above 0: --choices strength", {"choices": "strength"}),
+    "a rating of two items": (
+        table("user,left,right,rating", WHO, LEFT, RIGHT, ["1", "5", "2", "4"]),
+        "if 1 is clearly left and 5 clearly right: --choices 1=left,2=left,3=tie,4=right,5=right",
+        {"choices": parse_choices("1=left,2=left,3=tie,4=right,5=right")}),
+    "two grades": (
+        table("user,left,right,margin,rating", WHO, LEFT, RIGHT, coded("1", "-1"), list("1234")),
+        "--choice 'margin' or --choice 'rating'", {"choice": "margin"}),
+    "a column of which nothing is known": (
+        table("user,left,right,seconds,hooray", WHO, LEFT, RIGHT, list("1234"), WINNER),
+        "name the column of the verdicts with --choice 'hooray' (", {"choice": "hooray"}),
     "columns nobody knows": (
         table("who,thing,other,who_won", WHO, LEFT, RIGHT, WINNER), "not votes in any known shape",
         {"annotator": "who", "left": "thing", "right": "other", "choice": "who_won"}),
@@ -253,6 +292,9 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a column for every annotator": (
         table("system_a,system_b,Anna,Ben,Carla", LEFT, RIGHT, *[coded("A", "B")] * 3),
         "pandas.melt", {}),
+    "a column for every question": (
+        table("StartDate,ResponseId,Q1,Q2", ["2023"] * 4, WHO, LEFT, RIGHT),
+        "if every question of a survey has a column of its own", {}),
     "a decimal comma": (
         table("annotator;left;right;choice", WHO, LEFT, RIGHT, coded("0,5", "-1,25"),
               separator=";"),

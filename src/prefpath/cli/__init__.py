@@ -16,4 +16,4 @@ for _name in _COMMANDS:
 
 def main() -> None:
     """Entry point: every way to end has its exit code, and no traceback (`cli/failures.py`)."""
-    run(app)
+    run(lambda: app(standalone_mode=False))  # else Typer has words of its own for errors

@@ -18,6 +18,11 @@ Check = Callable[[Mapping[str, Any]], None]
 
 _READ = ("votes", "features", "annotators", "names")
 _WRITTEN = ("out", "report")
+_TABLES = {
+    "features": "a table of item features, one row an item",
+    "names": "a CSV file with columns item and name",
+    "annotators": "a table of annotators, one row each, that has their groups",
+}
 
 # Measured with simulated crowds of one and two million votes (resident memory over that of the
 # votes): 200 bytes a distinct row without folds, 270 with five.
@@ -37,11 +42,8 @@ def check_fit(given: Mapping[str, Any]) -> None:
     if given["checkpoint"] is not None:
         check_checkpoint(given["checkpoint"])
     _check_what_is_kept(given)
-    if given["features"] is not None and not Path(given["features"]).exists():
-        raise SettingError(
-            f"--features: there is no file {given['features']}",
-            expected="a table of item features, one row an item",
-        )
+    for option, expected in _TABLES.items():
+        _check_there(option, given[option], expected)
     _check_cluster(given)
     _check_numbers(given)
     _check_choices(given)
@@ -64,6 +66,16 @@ def _check_what_is_kept(given: Mapping[str, Any]) -> None:
                     expected="results beside what they come from",
                     remedy="choose another place for the results",
                 )
+
+
+def _check_there(option: str, path: str | Path | None, expected: str) -> None:
+    """Whether a table to read is there."""
+    if path is not None and not (Path(path).exists() or _files(path)):
+        raise SettingError(
+            f"--{option}: there is no file {path}",
+            expected=expected,
+            remedy=f"correct the path; it is looked for in {Path.cwd()}",
+        )
 
 
 def _files(path: str | Path | None) -> list[Path]:

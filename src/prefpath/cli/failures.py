@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TextIO
 
 from prefpath.cli.app import error_console
+from prefpath.cli.usage import is_request_for_help, plain_usage
 from prefpath.errors import MachineError, PrefpathError, VoteWarning
 from prefpath.machine import lacking
 
@@ -124,10 +125,10 @@ def say_warning(message: Warning | str, category: type[Warning], *_: Any, **__: 
 def _ended(program: Callable[[], object]) -> int:
     try:
         _require_addresses()
-        program()
+        asked = program()
+        return _as_asked(asked if isinstance(asked, int) else 0)
     except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-        return _interrupted() if code == _INTERRUPTED else code  # Typer ends Ctrl-C so, silently
+        return _as_asked(stop.code if isinstance(stop.code, int) else int(stop.code is not None))
     except KeyboardInterrupt:
         return _interrupted()
     except _Terminated:
@@ -136,7 +137,10 @@ def _ended(program: Callable[[], object]) -> int:
         if _is_behind(KeyboardInterrupt, error):
             return _interrupted()
         return _terminated() if _is_behind(_Terminated, error) else _failed(error)
-    return 0
+
+
+def _as_asked(code: int) -> int:
+    return _interrupted() if code == _INTERRUPTED else code  # Typer ends Ctrl-C so, silently
 
 
 def _is_behind(signalled: type[BaseException], error: BaseException | None) -> bool:
@@ -173,6 +177,10 @@ def _require_addresses() -> None:
 
 
 def _failed(error: Exception) -> int:
+    if is_request_for_help(error):
+        error_console.print(str(error), markup=False, highlight=False)
+        return 2
+    error = plain_usage(error) or error
     lacks = error if isinstance(error, MachineError) else lacking(error)
     if lacks is not None:
         _say(f"error: {lacks}")

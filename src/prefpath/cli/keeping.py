@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 from prefpath.checkpoint import Checkpoint
 from prefpath.cli.app import error_console
 from prefpath.errors import VoteError
+from prefpath.writing import only_writer
 
 # Shorter fits are sooner begun anew than resumed.
 _SECONDS_BEFORE_KEEPING = 60.0
@@ -43,8 +44,14 @@ class Remembering(TyperCommand):
 def checkpoint_for(asked: Path | None, out: Path | None) -> Iterator[Checkpoint | None]:
     """The checkpoint of a fit: as asked for, or beside --out if the fit takes long.
 
-    It is finished when the block ends without an error: by then the results are in safety.
+    It is finished when the block ends without an error: by then the results are in safety. No
+    other fit may write to --out meanwhile.
     """
+    with nullcontext() if out is None else only_writer(out):
+        yield from _kept(asked, out)
+
+
+def _kept(asked: Path | None, out: Path | None) -> Iterator[Checkpoint | None]:
     resumed = _resumed.get()
     checkpoint = _open(asked, out) if resumed is None else resumed
     if checkpoint is None:

@@ -17,7 +17,9 @@ def read_names(file: Path | None) -> dict[str, str]:
             rows = [row for row in csv.reader(lines) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(
-            f"{file} cannot be read: {error}", expected="a CSV file with columns item and name"
+            f"{file} cannot be read: {getattr(error, 'strerror', None) or error}",
+            expected="a CSV file in UTF-8 with columns item and name",
+            remedy="save the names as such a file",
         ) from error
     if not rows or min(len(row) for row in rows) < 2:
         raise SettingError(

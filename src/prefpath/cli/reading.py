@@ -88,7 +88,8 @@ ChoicesOption = Annotated[
     str | None,
     typer.Option(
         "--choices",
-        help="What verdicts mean: 1=left,2=right,0=tie; names; probability; percent; strength.",
+        help="What verdicts mean: 1=left,2=right,0=tie; names; probability; percent; strength "
+        "(above 0 left); strength-of-right.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -13,7 +13,7 @@ from prefpath.errors import VoteError
 from prefpath.pairs import PairCounts, pool_pairs
 from prefpath.votes import Votes
 from prefpath.votes.check import check_choices, check_lengths, check_self_comparisons, check_weights
-from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, as_labels
+from prefpath.votes.encode import BoolArray, CodeArray, FloatArray, Labels, as_labels, as_text
 
 _ENTRIES_PER_LABEL = 8  # a table of all whole numbers in a range may be so much longer than them
 
@@ -152,5 +152,5 @@ def _one_type(left: Labels, right: Labels) -> tuple[Labels, Labels]:
     """Both columns in one type, so that 1 on the left is 1 on the right."""
     kinds = {left.dtype.kind, right.dtype.kind}
     if kinds & set("OUS") and len(kinds) > 1:
-        return left.astype(str), right.astype(str)
+        return as_text(left), as_text(right)
     return left, right

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from prefpath.errors import SettingError, VoteError
 from prefpath.text import counted, quoted
 from prefpath.votes.column_pairs import differing_parts, side_words
-from prefpath.votes.numbers_chosen import Chosen, check_numbers, says_numbers
+from prefpath.votes.numbers_chosen import Chosen, check_numbers, says_numbers, without_numbers
 from prefpath.votes.verdicts import (
     BOTH_BAD,
     LEFT,
@@ -27,10 +27,13 @@ from prefpath.votes.verdicts import (
     number,
     read_by_name,
     read_probability,
+    read_strength_of_right,
     word_reading,
 )
 
-Choices = Mapping[Any, str] | Literal["names", "probability", "percent", "strength"]
+Choices = (
+    Mapping[Any, str] | Literal["names", "probability", "percent", "strength", "strength-of-right"]
+)
 """What a user says the verdicts mean: a meaning for each word, or one for all of them."""
 
 _MEANINGS = {
@@ -74,11 +77,15 @@ class Settled:
 
 @dataclass(frozen=True)
 class VerdictColumns:
-    """The names of the columns a verdict is about."""
+    """The names of the columns a verdict is about.
+
+    `is_scale`: nothing says at which end of the verdict's numbers the left item is.
+    """
 
     verdict: str
     left: str
     right: str
+    is_scale: bool = False
 
     @property
     def sides(self) -> dict[str, Verdict]:
@@ -116,8 +123,8 @@ def settle_choices(
     """
     if given is not None:
         return _as_given(columns, given)
-    sides = columns.sides
     telling = [word for word in words if word not in NEUTRAL]
+    sides = without_numbers(columns.sides, telling)
     naming = named() if telling else {}
     named_all = all(rows.left + rows.right == rows.rows for rows in naming.values())
     if naming and naming.keys() >= set(telling) and named_all:
@@ -128,7 +135,7 @@ def settle_choices(
     n_named = sum(rows.left + rows.right for rows in naming.values())
     if chosen.others and n_named >= _MOST_NAMED * sum(words[word] for word in telling):
         return by_name(columns.verdict, naming)
-    check_numbers(columns.verdict, chosen)
+    check_numbers(columns.verdict, chosen, is_scale=columns.is_scale)
     said = _say_sides(columns, telling, sides) + says_numbers(chosen)
     return Settled(word_reading(sides, numbers=True), said=said)
 
@@ -184,6 +191,8 @@ def _as_given(columns: VerdictColumns, given: Choices) -> Settled:
         return by_name(columns.verdict, {})
     if given == "strength":
         return Settled(word_reading({}, numbers=True), said="choices are graded, above 0 left")
+    if given == "strength-of-right":
+        return Settled(read_strength_of_right, said="choices are graded, above 0 right")
     if given == "probability":
         return Settled(read_probability, said=f"{columns.verdict} is the probability of left")
     if given == "percent":
@@ -192,8 +201,8 @@ def _as_given(columns: VerdictColumns, given: Choices) -> Settled:
     if not isinstance(given, Mapping):
         raise SettingError(
             f"choices is {given!r}",
-            expected="names, probability, percent, strength, or a meaning for each word, such as "
-            "1=left,2=right,0=tie",
+            expected="names, probability, percent, strength, strength-of-right, or a meaning for "
+            "each word, such as 1=left,2=right,0=tie",
         )
     meanings = {_normal(word): _meaning(word, said) for word, said in given.items()}
     said = ", ".join(f"{word} is {meaning}" for word, meaning in given.items())

@@ -50,7 +50,8 @@ _VERDICTS = frozenset((
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
     "pick", "picked", "response", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl",
     "choix", "eleccion", "elección", "scelta", "escolha", "gewinner", "sieger", "gagnant",
-    "vainqueur", "ganador", "vincitore", "vencedor",
+    "préféré", "préférée", "préférence", "bevorzugt", "preferido", "preferida", "preferito",
+    "preferita", "vainqueur", "ganador", "vincitore", "vencedor",
 ))  # fmt: skip
 _WON = frozenset((
     "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",
@@ -65,6 +66,21 @@ _BAD = (frozenset(("both", "bad")), frozenset(("bothbad",)))
 # An item's own noun: where winners come with it, the column without one holds a text.
 _NOUNS = frozenset(("model", "system", "name", "method", "policy", "team", "player"))
 _SCORES = frozenset(("score", "scores", "goals", "points", "pts", "runs", "rating", "grade"))
+
+# How a column is called that says by how much one of two items is better: a difference is the
+# first less the second; of a scale nobody knows at which end the first is.
+_DIFFERENCES = frozenset((
+    "margin", "diff", "difference", "delta", "advantage", "differenz", "différence", "diferencia",
+    "differenza",
+))  # fmt: skip
+_SCALES = frozenset((
+    "strength", "score", "rating", "grade", "likert", "slider", "scale", "preference",
+    "comparison", "cmos", "stärke", "bewertung",
+))  # fmt: skip
+_OF_GRADES = frozenset((
+    "overall", "mean", "avg", "average", "final", "relative", "human", "quality", "pairwise",
+    "comparative", "graded", "win", "of",
+))  # fmt: skip
 
 _MEASURES = frozenset((
     "seconds", "time", "rt", "duration", "date", "rank", "length", "size", "count", "n", "votes",
@@ -149,6 +165,41 @@ def find_verdicts(columns: Iterable[str]) -> list[str]:
     ['Answer.choice', 'Winner ID']
     """
     return [name for name in columns if "".join(_asked(parts_of(name))) in _VERDICTS]
+
+
+def find_grades(columns: Iterable[str]) -> list[str]:
+    """Columns that may say by how much left is better, where none is named like a verdict.
+
+    >>> find_grades(["score_diff", "preference_strength", "score_a", "confidence", "seconds"])
+    ['score_diff', 'preference_strength']
+    """
+    grades = _DIFFERENCES | _SCALES
+    parts = {name: set(_asked(parts_of(name))) for name in columns}
+    return [name for name, own in parts.items() if own & grades and own <= grades | _OF_GRADES]
+
+
+def is_difference(name: str) -> bool:
+    """Whether a column of grades says that it is the first item's less the second's.
+
+    >>> is_difference("score_diff"), is_difference("preference_strength"), is_difference("strength")
+    (True, False, True)
+    """
+    parts = set(parts_of(name))
+    return parts == {"strength"} or bool(parts & _DIFFERENCES)  # strengths are our own word
+
+
+def find_unnamed(columns: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Columns of which nothing is known: neither among `known` names, nor a measure.
+
+    >>> find_unnamed(["user", "who_won", "seconds"], ["user"])
+    ['who_won']
+    """
+    names = {name.lower() for name in known}
+    return [
+        name
+        for name in columns
+        if name.lower() not in names and not set(parts_of(name)) & _MEASURES
+    ]
 
 
 def find_flags(columns: Iterable[str], pair: ColumnPair) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from prefpath.errors import VoteError
+from prefpath.errors import SettingError, VoteError
 from prefpath.votes.plain_errors import plain_error
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def open_database(
     """Open a session; `memory_limit` is DuckDB's ("512MB", "4GB"), beyond it goes to disk."""
     import duckdb
 
+    _check_limit(memory_limit)
     with tempfile.TemporaryDirectory(prefix="prefpath-") as folder:
         config: dict[str, Any] = {
             "memory_limit": memory_limit,
@@ -115,10 +117,7 @@ def open_database(
         try:
             connection = duckdb.connect(":memory:", config=config)
         except duckdb.Error as error:
-            raise VoteError(
-                f"DuckDB does not take the memory limit {memory_limit!r}",
-                expected='a size such as "1GB" or "512MB"',
-            ) from error
+            raise _no_limit(memory_limit) from error
         try:
             # Look at all objects of a pandas column before deciding what they are, not at a few.
             connection.execute(f"SET GLOBAL pandas_analyze_sample = {2**62}")
@@ -134,6 +133,20 @@ def open_database(
             yield Database(connection, Path(folder), progress)
         finally:
             connection.close()
+
+
+def _check_limit(memory_limit: str) -> None:
+    """A size below 0 is none: DuckDB would take it for no limit at all."""
+    if re.match(r"\s*(-|[0.]+(?![0-9.]))", str(memory_limit)):
+        raise _no_limit(memory_limit)
+
+
+def _no_limit(memory_limit: str) -> SettingError:
+    return SettingError(
+        f"the memory limit is {memory_limit!r}",
+        expected="a number above 0 and its unit",
+        remedy='give a size such as "1GB" or "512MB"',
+    )
 
 
 @contextmanager

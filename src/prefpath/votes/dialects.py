@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prefpath.errors import VoteError
+from prefpath.text import spelling
 from prefpath.votes.verdicts import (
     WordReader,
     read_by_name,
@@ -51,6 +52,8 @@ class Dialect:
         How columns make a verdict.
     said : str
         What the user is told.
+    is_scale : bool
+        The verdict is a scale, and nothing says which of its ends is the left item's.
     """
 
     key: str
@@ -63,6 +66,7 @@ class Dialect:
     said: str
     shape: Shape = "pair"
     position_known: bool = True
+    is_scale: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -81,6 +85,7 @@ JUDGES = (
                   "subject", "respondent", "labeler", "evaluator", "assessor", "reviewer", "voter",
                   "expert", "panelist", "visitor", "customer", "consumer", "tester")
       for what in ("id", "name") for sep in ("_", " ", "")),
+    "prolific_pid", "prolific_id", "prolific id", "évaluateur", "évaluatrice", "jury",
     "judge_model", "session", "session_id", "session id", "sessionid",
 )  # fmt: skip
 # How a column that says how much a vote counts is called.
@@ -127,5 +132,9 @@ def dialect_named(key: str) -> Dialect:
     """The dialect of a key."""
     keys = {dialect.key: dialect for dialect in DIALECTS}
     if key not in keys:
-        raise VoteError(f"there is no dialect {key!r}", expected=f"one of {', '.join(keys)}")
+        raise VoteError(
+            f"there is no dialect {key!r}",
+            expected=f"one of {', '.join(keys)}",
+            remedy=spelling(key, keys),
+        )
     return keys[key]

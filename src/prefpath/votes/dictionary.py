@@ -6,7 +6,7 @@ import numpy as np
 
 from prefpath.text import agreeing, quoted
 from prefpath.votes.database import Database
-from prefpath.votes.encode import Labels
+from prefpath.votes.encode import Labels, text_array
 
 _PLAIN_INTEGER = "0|-?[1-9][0-9]{0,17}"
 
@@ -43,10 +43,7 @@ def _as_labels(labels: Labels) -> Labels:
         return labels
     values = labels.tolist()
     longest = max(map(len, values), default=0)
-    ends_in_nul = any(value.endswith("\0") for value in values)  # NumPy would cut it off
-    if ends_in_nul or longest * len(values) > 2**24:
-        return labels
-    return np.array(values, dtype=str)
+    return labels if longest * len(values) > 2**24 else text_array(values)
 
 
 def labels_alike(database: Database, table: str, kind: str) -> list[str]:

@@ -128,14 +128,36 @@ def as_labels(values: ArrayLike, name: str) -> Labels:
             remedy="fill in or drop these rows",
         )
     if labels.dtype == object and len({type(label) for label in labels[:1000]}) > 1:
-        labels = labels.astype(str)  # mixed types have no order; text is what the user sees
+        labels = as_text(labels)  # mixed types have no order; text is what the user sees
     return labels
+
+
+def as_text(labels: Labels) -> Labels:
+    """Labels as text."""
+    if labels.dtype == object:
+        return text_array(list(map(str, labels.tolist())))
+    return labels.astype(str)
+
+
+def text_array(texts: Sequence[str]) -> Labels:
+    r"""Texts in NumPy's own type; as objects if one ends in NUL, which that type cuts off.
+
+    >>> text_array(["a", "b"]).dtype.kind, text_array(["a", "a\0"]).tolist()
+    ('U', ['a', 'a\x00'])
+    """
+    return np.array(texts, dtype=object if _ends_in_nul(texts) else str)
+
+
+def _ends_in_nul(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str) and value.endswith("\0") for value in values)
 
 
 def _as_array(values: Any) -> Labels:
     """Labels as an array; what is masked is None."""
     if not np.ma.is_masked(values):
-        return np.asarray(values)
+        labels = np.asarray(values)
+        made_here = labels.dtype.kind == "U" and labels.ndim == 1 and labels is not values
+        return text_array(list(map(str, values))) if made_here and _ends_in_nul(values) else labels
     labels = np.array(values, dtype=object)
     labels[np.ma.getmaskarray(values)] = None
     return labels

@@ -10,6 +10,8 @@ from prefpath.errors import VoteError
 from prefpath.votes.check import LARGEST_STRENGTH
 from prefpath.votes.verdicts import GRADES, Verdict, number
 
+_LONGEST_SCALE = 10
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -31,11 +33,26 @@ class Chosen:
         )
 
 
-def check_numbers(column: str, chosen: Chosen) -> None:
+def without_numbers(sides: Mapping[str, Verdict], words: Iterable[str]) -> dict[str, Verdict]:
+    """The words of sides that these words may mean.
+
+    Of columns item_1 and item_2, 1 and 2 are sides; among -2, -1, 1 and 2 they are numbers.
+
+    >>> sorted(without_numbers({"1": Verdict(1), "b": Verdict(-1)}, ["-1", "1"]))
+    ['b']
+    """
+    others = {value for word in words if word not in sides for value in [number(word).choice]}
+    if all(math.isnan(value) or value == 0.0 for value in others):
+        return dict(sides)
+    return {word: side for word, side in sides.items() if math.isnan(number(word).choice)}
+
+
+def check_numbers(column: str, chosen: Chosen, *, is_scale: bool = False) -> None:
     """Refuse numbers that can be read in more than one way, or are no verdicts at all.
 
     Numbers of which some are below 0 say by their sign which side won. Numbers that are never
     below 0 would mean that the right item never won: they are a code, a share or another column.
+    Of a scale nobody knows which side is above 0: surveys have the second item there as often.
 
     Raises
     ------
@@ -48,7 +65,13 @@ def check_numbers(column: str, chosen: Chosen) -> None:
     least, most = min(values), max(values)
     if max(-least, most) > LARGEST_STRENGTH:
         raise _no_verdicts(column, least, most)
+    if values - {0.0} == {-1.0, 1.0, 2.0}:  # -1 for neither, or 2 for it: no scale has such steps
+        rest = ",0=tie" if 0.0 in values else ""
+        codes = (f"1=left,2=right,-1=tie{rest}", f"1=left,-1=right,2=tie{rest}")
+        raise _ambiguous(column, _either(f"{value:g}" for value in sorted(values)), *codes)
     if least < 0.0:
+        if is_scale:
+            raise _which_end(column, least, most)
         return
     if values <= {0.0, 1.0}:
         raise _ambiguous(column, "0 or 1", "1=left,0=right", "0=left,1=right", "1=left,0=tie")
@@ -56,6 +79,8 @@ def check_numbers(column: str, chosen: Chosen) -> None:
         neutral = "".join(f",{v:g}=tie" for v in sorted(values - {1.0, 2.0}))
         seen = _either(f"{value:g}" for value in sorted(values))
         raise _ambiguous(column, seen, f"1=left,2=right{neutral}", f"2=left,1=right{neutral}")
+    if most <= _LONGEST_SCALE and all(value == int(value) for value in values):
+        raise _steps(column, int(least), int(most))
     raise _shares(column, least, most) if most <= 100.0 else _no_verdicts(column, least, most)
 
 
@@ -63,7 +88,8 @@ def says_numbers(chosen: Chosen) -> str:
     """What is said of choices beyond 1, -1 and 0."""
     if not chosen.values or chosen.values <= {-1.0, 0.0, 1.0}:
         return ""
-    return f"choices are graded from {min(chosen.values):g} to {max(chosen.values):g}"
+    least, most = min(chosen.values), max(chosen.values)
+    return f"choices are graded from {least:g} to {most:g}, above 0 left"
 
 
 def _ambiguous(column: str, seen: str, *codes: str) -> VoteError:
@@ -78,6 +104,33 @@ def _ambiguous(column: str, seen: str, *codes: str) -> VoteError:
         f"every choice in the column {column!r} is {seen}, which can mean more than one thing",
         expected="1 for left, -1 for right, 0 for a tie; or left, right, tie",
         remedy=f"say what they mean: {ways} (in Python choices={first})",
+    )
+
+
+def _which_end(column: str, least: float, most: float) -> VoteError:
+    return VoteError(
+        f"the column {column!r} is graded from {least:g} to {most:g}, and nothing says which item "
+        "is better above 0",
+        expected="grades whose sign can be read in one way",
+        remedy='if left is better above 0: --choices strength (choices="strength"); if right is: '
+        '--choices strength-of-right (choices="strength-of-right"); if it is no verdict, name the '
+        'column of the verdicts with --choice (choice="...")',
+    )
+
+
+def _steps(column: str, least: int, most: int) -> VoteError:
+    """Whole numbers of a few steps: a scale from one item to the other, or of something else."""
+    steps, middle = range(least, most + 1), (least + most) / 2
+    sides = ("left", "tie", "right")
+    code = ",".join(f"{step}={sides[(step > middle) - (step < middle) + 1]}" for step in steps)
+    first = dict(_pairs(code))
+    return VoteError(
+        f"the column {column!r} holds numbers from {least} to {most}, none below 0: read as "
+        "strengths, the right item would never have won",
+        expected="1 for left, -1 for right, 0 for a tie; strengths below 0 where right won",
+        remedy=f"if {least} is clearly left and {most} clearly right: --choices {code} (in Python "
+        f"choices={first}); if this is a score, a rating or a confidence, name the column of the "
+        f'verdicts with --choice (choice="..."); {_AS_STRENGTHS}',
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from prefpath.errors import VoteError
+from prefpath.errors import SettingError, VoteError
 from prefpath.machine import lacking
 from prefpath.votes.database import Database
 from prefpath.votes.files import scan_files
@@ -35,6 +35,8 @@ def naming(source: Any) -> Iterator[None]:
             expected="a file that this user may read",
             remedy="give the right to read it (chmod +r), or make a copy",
         ) from error
+    except SettingError:  # not about the file
+        raise
     except VoteError as error:
         if not isinstance(source, str | Path) or str(source) in error.what:
             raise

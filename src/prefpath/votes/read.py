@@ -84,7 +84,8 @@ def read_votes(
     choices : mapping or str, optional
         What the verdicts mean, where they do not say so themselves: a meaning ("left", "right",
         "tie", "both bad", "none") for each word, as in ``{1: "left", 2: "right"}``; "names" of
-        the items that won; the "probability" or "percent" that left is better; or "strength".
+        the items that won; the "probability" or "percent" that left is better; "strength"
+        (above 0 left) or "strength-of-right".
     scores : pair of str, optional
         Columns of the left and the right item's score or goals: the higher has won.
     position_known : bool or str, optional
@@ -196,7 +197,7 @@ def _settle(
     """What the verdicts mean: as the dialect has it, or settled from all of their words."""
     if dialect.read is not None and (choices is None or dialect.shape != "pair"):
         return Settled(dialect.read)
-    columns = VerdictColumns(dialect.verdict[0], dialect.left, dialect.right)
+    columns = VerdictColumns(dialect.verdict[0], dialect.left, dialect.right, dialect.is_scale)
     return settle_choices(columns, words, lambda: count_named(database, relation, words), choices)
 
 

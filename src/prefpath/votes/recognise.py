@@ -12,15 +12,25 @@ from prefpath.votes.column_pairs import (
     ColumnPair,
     find_counts,
     find_flags,
+    find_grades,
     find_item_pair,
     find_named_outcome,
     find_other_pair,
     find_score,
     find_score_pair,
     find_sides_of,
+    find_unnamed,
     find_verdicts,
+    is_difference,
 )
-from prefpath.votes.dialects import AS_SHOWN, DIALECTS, JUDGES, Dialect, dialect_named
+from prefpath.votes.dialects import (
+    AS_SHOWN,
+    DIALECTS,
+    JUDGES,
+    WEIGHTS,
+    Dialect,
+    dialect_named,
+)
 from prefpath.votes.source import Source
 from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
 
@@ -35,6 +45,8 @@ _WHICH_COLUMNS = (
     "say which column is what: --left, --right, --choice and --annotator on the command "
     'line, left="...", right="...", choice="...", annotator="..." in Python'
 )
+_NESTED = ("list", "struct")
+_MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _UNKNOWN_POSITION = "position unknown: no position bias can be estimated"
 
 
@@ -128,7 +140,7 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
         outcome = None  # the winner is named, and where it stood is known, too
     if outcome and not given.roles.keys() & {"left", "right", "choice"}:
         return _winners_and_losers(outcome)
-    pair = _item_columns(source, given.roles)
+    pair, is_scale = _item_columns(source, given.roles), False
     if "choice" in given.roles:
         source.column(given.roles["choice"])
         verdicts = [given.roles["choice"]]
@@ -140,14 +152,23 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
             return _by_flag(pair, *flags[0])
         if not verdicts and (counts := find_counts(others, pair)):
             return _by_counts(source, pair, counts, given.roles)
+        if not verdicts and not given.winner_first:
+            verdicts = find_grades(others)
+            is_scale = len(verdicts) == 1 and not is_difference(verdicts[0])
     if not verdicts and given.winner_first:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
         raise _which_verdict(source, pair, verdicts)
+    if source.column(verdicts[0]).kind in _NESTED:
+        raise VoteError(
+            f"the verdicts in {quoted(verdicts[0])} of {source.name} are records",
+            expected="one word or number that says who won",
+            remedy=_unnest(verdicts),
+        )
     said = _sides(pair)
     return Dialect(
         "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
-        (verdicts[0],), None, JUDGES, said,
+        (verdicts[0],), None, JUDGES, said, is_scale=is_scale,
     )  # fmt: skip
 
 
@@ -226,7 +247,9 @@ def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteEr
     """No column of verdicts, or more than one."""
     scores = find_score_pair(source.columns)
     columns = [name for name in source.columns if name not in (pair.left, pair.right)]
-    named = " or ".join(f"--choice {quoted(name)}" for name in found) or "--choice"
+    unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS))
+    may_be = found or (unnamed if len(unnamed) <= _MOST_ASKED else [])
+    named = " or ".join(f"--choice {quoted(name)}" for name in may_be) or "--choice"
     remedy = f'name the column of the verdicts with {named} (choice="...")'
     if scores:
         remedy += (
@@ -278,19 +301,26 @@ def _with_roles(dialect: Dialect, roles: Roles) -> Dialect | None:
 
 def _what_it_may_be(source: Source) -> str:
     """The remedy for tables that hold votes in another way than one in a row."""
-    nested = [name for name, column in source.columns.items() if column.kind in ("list", "struct")]
+    nested = [name for name, column in source.columns.items() if column.kind in _NESTED]
     if nested:
-        return (
-            f"{listed(list(map(quoted, nested)), 3)} {agreeing(len(nested), 'holds', 'hold')} "
-            "records within records: make one row of each vote (pandas.json_normalize; Label "
-            "Studio: export as CSV); or "
-        )
+        return f"{_unnest(nested)}; or "
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
             f"ITEM --choice {quoted(score)}; or "
         )
-    return ""
+    return (
+        "if every question of a survey has a column of its own, make a row of each answer "
+        "(pandas.melt); or "
+    )
+
+
+def _unnest(names: list[str]) -> str:
+    return (
+        f"{listed(list(map(quoted, names)), 3)} {agreeing(len(names), 'holds', 'hold')} records "
+        "within records: make one row of each vote (pandas.json_normalize; Label Studio: export "
+        "as CSV)"
+    )
 
 
 def _its_columns(source: Source) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prefpath.errors import VoteError
+from prefpath.text import spelling
 from prefpath.votes.database import quote_name
 
 ColumnKind = Literal["untyped", "text", "integer", "real", "list", "struct"]
@@ -102,7 +103,7 @@ class Source:
             raise VoteError(
                 f"{self.name} has no column {name!r}",
                 expected=f"one of its columns: {_listed(list(self.columns))}",
-                remedy="check the spelling",
+                remedy=spelling(name, self.columns),
             )
         if own in self.repeated:
             raise VoteError(

@@ -89,6 +89,16 @@ def read_probability(word: str, _grades: Grades | None, *, whole: float = 1.0) -
     return Verdict(2.0 * share - 1.0) if 0.0 <= share <= 1.0 else UNKNOWN
 
 
+def read_strength_of_right(word: str, grades: Grades | None) -> Verdict:
+    """How strongly the right item is preferred: above 0 where it won.
+
+    >>> read_strength_of_right("-3", None).choice, read_strength_of_right("tie", None).choice
+    (3.0, 0.0)
+    """
+    verdict = _strength(word, grades)
+    return verdict._replace(choice=-verdict.choice) if verdict.choice else verdict
+
+
 def read_preference(word: str, grades: Grades | None) -> Verdict:
     """AlpacaEval: 1 is generator_1, 2 is generator_2, between is a mixture; 0 an old tie.
 
@@ -139,6 +149,7 @@ BY_NAME = {"=left": LEFT, "=right": RIGHT}
 """Words the database writes where a verdict names the left or the right item."""
 
 read_by_name = word_reading(BY_NAME)
+_strength = word_reading({}, numbers=True)
 read_model_12 = word_reading({"model_1": LEFT, "model_2": RIGHT, "error": NO_VERDICT})
 read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in _FLAGS.items()})
 read_flag_of_right = word_reading({word: RIGHT if f else LEFT for word, f in _FLAGS.items()})

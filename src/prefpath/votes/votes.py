@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from prefpath.errors import VoteError
-from prefpath.text import counted, quoted, shortened
+from prefpath.text import counted, quoted, shortened, spelling
 from prefpath.votes.check import (
     check_choices,
     check_lengths,
@@ -26,6 +26,7 @@ from prefpath.votes.encode import (
     IntArray,
     Labels,
     as_labels,
+    as_text,
     encode_labels,
     sort_and_merge,
 )
@@ -326,7 +327,7 @@ def _common_type(left: Labels, right: Labels) -> tuple[Labels, Labels]:
     if left.dtype.kind in "OUS" or right.dtype.kind in "OUS":
         if left.dtype.kind == right.dtype.kind:
             return left, right
-        return left.astype(str), right.astype(str)
+        return as_text(left), as_text(right)
     return left, right
 
 
@@ -339,6 +340,6 @@ def _position(labels: Labels, label: Any, name: str) -> int:
         raise VoteError(
             f"there is no {name} {quoted(label)} in the votes",
             expected=f"one of {len(labels):,} {name}s: {shown}{', ...' if len(labels) > 5 else ''}",
-            remedy="check the spelling",
+            remedy=spelling(str(label), labels.tolist()),
         )
     return int(found[0])
