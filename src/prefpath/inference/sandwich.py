@@ -28,6 +28,7 @@ from prefpath.inference.consensus import (
     fit_consensus,
     invert,
 )
+from prefpath.inference.dispersion import squares_and_curvature
 from prefpath.inference.evidence import Evidence, active_annotators
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
@@ -35,7 +36,6 @@ from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_vari
 from prefpath.model.design import Floats, Ints
 from prefpath.pairs.squares import squared
 from prefpath.stages import INTERVALS, tell
-from prefpath.votes.trials import trials_of_rows
 
 # Shares of the time that the intervals of a million votes take, for who watches.
 _AFTER_CONSENSUS, _AFTER_CURVATURE, _AFTER_LEVERAGE = 0.15, 0.4, 0.65
@@ -145,7 +145,7 @@ class AnnotatorsHere:
         return Spread(
             squared(corrected),
             np.asarray(corrected.sum(axis=0)),
-            *_squares_and_curvature(evidence, self._coefficient),
+            *squares_and_curvature(evidence, self._coefficient),
         )
 
     def unseen(self, bread: Floats) -> UnseenVariance:
@@ -230,19 +230,3 @@ def as_rows(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> sp
 
 def _tiled(width: int, times: int) -> Ints:
     return np.tile(np.arange(width, dtype=np.int64), times)
-
-
-def _squares_and_curvature(evidence: Evidence, coefficient: Floats) -> tuple[float, float, int]:
-    """Squared gradients and curvature of the followers' votes, and their number of rows."""
-    problem = evidence.problem
-    votes, follows = problem.votes, ~evidence.active
-    rows = np.flatnonzero(np.repeat(follows, np.diff(votes.offsets)))
-    rows = rows[evidence.bounded[votes.left[rows]] & evidence.bounded[votes.right[rows]]]
-    theta = evidence.scores(coefficient)
-    margin = theta[votes.left[rows]] - theta[votes.right[rows]]
-    margin += evidence.common_bias(coefficient) * votes.position_known[rows]
-    choice, weight = votes.choice[rows], problem.weight[rows]
-    each = weight / np.maximum(trials_of_rows(votes)[rows], 1e-300)
-    slope = problem.loss.gradient(margin, choice)
-    curvature = problem.loss.curvature(margin, choice)
-    return float((weight * each * slope**2).sum()), float((weight * curvature).sum()), len(rows)
