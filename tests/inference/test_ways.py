@@ -45,11 +45,6 @@ def test_curvatures_of_all_at_once_are_those_of_one_by_one(evidence, monkeypatch
         assert_allclose(found, wanted, rtol=1e-10)
 
 
-def test_rows_of_some_annotators_keep_their_order():
-    starts = np.array([0, 2, 2, 5, 6])
-    assert curvatures.rows_of(starts, np.array([2, 0, 1])).tolist() == [2, 3, 4, 0, 1]
-
-
 @pytest.mark.parametrize("seen_by_busy", [0.0, 0.6])
 def test_leverage_of_busy_ones_is_removed_as_that_of_others(evidence, seen_by_busy, monkeypatch):
     monkeypatch.setattr(leverage, "_FEW_ANNOTATORS", 0)

@@ -17,6 +17,7 @@ from prefpath.inference.absorption import annotator_coefficients, own_hessian
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 
 # With features, or with so many comparisons of so many items that most pairs met, a block is dense.
 _DENSE_FROM_ITEMS = 100
@@ -29,13 +30,6 @@ class Curvatures(NamedTuple):
     norm: Floats
     trace: Floats
     fitted: Floats
-
-
-def rows_of(starts: Ints, who: Ints) -> Ints:
-    """Places of all that belongs to some annotators, in their order."""
-    length = np.diff(starts)[who]
-    before = np.cumsum(length) - length
-    return np.repeat(starts[who] - before, length) + np.arange(int(length.sum()))
 
 
 def curvatures_of(evidence: Evidence, coefficient: Floats, bread: Floats, who: Ints) -> Curvatures:

@@ -13,7 +13,6 @@ import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.inference.absorption import absorb, annotator_coefficients, own_hessian
-from prefpath.inference.curvatures import rows_of
 from prefpath.inference.evidence import Evidence
 from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Codes, Design, Floats, Ints
@@ -22,6 +21,7 @@ from prefpath.model.scalar_losses import scalar_curvature
 from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
 from prefpath.solver.kernels import add_to_block, own_scores
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 
 # Leverage is removed by a series up to a term so small; it is solved for whoever holds so much
 # of the whole that the series is slow.

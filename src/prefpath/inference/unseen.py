@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from prefpath.inference.curvatures import curvatures_of, rows_of
+from prefpath.inference.curvatures import curvatures_of
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 from prefpath.votes.trials import trials_of_rows
 
 _MOST_SAMPLED = 2_000  # followers the variance is estimated from
