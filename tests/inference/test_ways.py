@@ -12,6 +12,7 @@ from prefpath.inference import curvatures, dispersion, leverage
 from prefpath.inference.consensus import _solve, common_hessian, fit_consensus, invert
 from prefpath.inference.evidence import Evidence, gather_evidence
 from prefpath.inference.gradients import annotator_gradients
+from prefpath.inference.sandwich import cluster_covariance
 from prefpath.model.problem import Problem
 from prefpath.votes.trials import trials_of_rows
 
@@ -81,3 +82,10 @@ def test_a_flat_hessian_has_a_step_too(evidence):
     flat = np.zeros((evidence.n_coefficients,) * 2)
     right = np.ones(len(flat))
     assert_allclose(_solve(evidence, flat, right), invert(evidence, flat) @ right)
+
+
+def test_curvature_that_is_not_kept_is_computed_again(evidence, monkeypatch):
+    kept = cluster_covariance(evidence)
+    monkeypatch.setattr("prefpath.inference.sandwich._NUMBERS_KEPT", 300)
+    again = cluster_covariance(evidence)
+    assert_allclose(again.covariance, kept.covariance, rtol=1e-9, atol=1e-12)

@@ -6,7 +6,8 @@ everybody holds next to nothing of the whole, and a few terms of the series are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +50,12 @@ def remove_leverage(
     bread: Floats,
     blocks: Floats,
     position: Floats,
+    kept: Mapping[int, Floats] = MappingProxyType({}),
 ) -> None:
-    """Put each annotator's pull as it is where they had no say, in place."""
+    """Put each annotator's pull as it is where they had no say, in place.
+
+    `kept` is what is known of the curvature that active annotators leave.
+    """
     problem = evidence.problem
     gradients = Gradients(blocks, position)
     for u in np.flatnonzero(_left_over(evidence, coefficient, bread, gradients)):
@@ -60,7 +65,9 @@ def remove_leverage(
         if problem.common_position:
             gradient = np.append(gradient, position[u])
         inner = bread[np.ix_(touched, touched)]
-        if evidence.active[u]:
+        if int(u) in kept:
+            gradient = _without_leverage(kept[u].dot, kept[u].view, inner, gradient)
+        elif evidence.active[u]:
             absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
             gradient = _without_leverage(absorbed.times, absorbed.matrix, inner, gradient)
         else:
