@@ -278,8 +278,10 @@ class Ballots:
     def add_lean(self, margin: Floats, lean: Floats | float) -> Floats:
         """Margins with a lean for every annotator, or for everybody, where sides matter."""
         if isinstance(lean, np.ndarray):
-            own = np.repeat(lean, np.diff(self.design.cells))
-            return margin + self.design.position * own
+            added = np.repeat(lean, np.diff(self.design.cells))
+            added *= self.design.position
+            added += margin
+            return added
         return margin + self.design.position * lean if lean else margin
 
 
@@ -318,4 +320,6 @@ def slope_of_probability(margin: Floats, p: Floats, probit: bool) -> Floats:
     if probit:
         density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
         return density
-    return p * (1.0 - p)
+    result: Floats = np.subtract(1.0, p)
+    result *= p
+    return result

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Floats, Ints
+from prefpath.pairs.keys import number_keys
 from prefpath.pairs.systems import DENSE_COLUMNS, Matrix, gram
 
 
@@ -18,7 +19,7 @@ class Folding:
     def __init__(self, left: Ints, right: Ints, n_items: int) -> None:
         self._swapped = left > right
         key = np.where(self._swapped, right * n_items + left, left * n_items + right)
-        distinct, self._place = np.unique(key, return_inverse=True)
+        distinct, self._place = number_keys(key, n_items * n_items)
         self.left, self.right = distinct // n_items, distinct % n_items
 
     def fold(self, trials: Floats, wins: Floats) -> tuple[Floats, Floats]:

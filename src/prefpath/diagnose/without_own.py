@@ -103,10 +103,20 @@ class MarginsHere:
         self, consensus: Consensus, weight: Floats, chosen: BoolArray, spread: float | None
     ) -> None:
         if spread is not None:
-            n_cells, n_seen = len(self.ballots.trials), int(self.ballots.design.seen[-1])
-            self.margins = CommonMargins(np.zeros(n_cells), np.zeros(n_seen), spread)
+            self.margins = CommonMargins(*self._buffers(), spread)
         null = self._null(consensus, chosen)
         _leave_out(self.ballots, null, consensus, weight, chosen, self.margins, self._n_threads)
+
+    def _buffers(self) -> tuple[Floats, Floats]:
+        """Arrays for margins and variances: those of the last round, all of which is filled again.
+
+        Fresh memory is what takes most of the time of filling it.
+        """
+        n_cells, n_seen = len(self.ballots.trials), int(self.ballots.design.seen[-1])
+        last = self.margins
+        if len(last.difference) == n_cells and len(last.score_variance) == n_seen:
+            return last.difference, last.score_variance
+        return np.zeros(n_cells), np.zeros(n_seen)
 
     def _null(self, consensus: Consensus, chosen: BoolArray) -> NullModel:
         """What a common model expects of the cells of those chosen; of others nothing is said."""
@@ -136,9 +146,9 @@ class MarginsHere:
 
     def rescale(self, scale: float) -> None:
         of = self.margins
-        self.margins = CommonMargins(
-            of.difference * scale, of.score_variance * scale**2, of.spread * scale
-        )
+        np.multiply(of.difference, scale, out=of.difference)
+        np.multiply(of.score_variance, scale**2, out=of.score_variance)
+        self.margins = CommonMargins(of.difference, of.score_variance, of.spread * scale)
 
 
 def margins_without_own(

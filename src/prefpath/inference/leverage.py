@@ -30,7 +30,7 @@ _SMALL_TERM = 1e-3
 _MOST_TERMS = 8
 _RIDGE = 1e-6
 # Who has seen a larger share of the items is multiplied by P together with others, so many at once.
-_SEEN_BY_BUSY = 0.15
+_SEEN_BY_BUSY = 0.1
 _BUSY_AT_ONCE = 500
 # Up to so many one by one are done before kernels would be loaded.
 _FEW_ANNOTATORS = 500
@@ -65,8 +65,9 @@ def remove_leverage(
         if problem.common_position:
             gradient = np.append(gradient, position[u])
         inner = bread[np.ix_(touched, touched)]
-        if int(u) in kept:
-            gradient = _without_leverage(kept[u].dot, kept[u].view, inner, gradient)
+        left = kept.get(int(u))
+        if left is not None:
+            gradient = _without_leverage(left.dot, left.view, inner, gradient)
         elif evidence.active[u]:
             absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
             gradient = _without_leverage(absorbed.times, absorbed.matrix, inner, gradient)

@@ -16,8 +16,8 @@ _CHUNK = 1_000  # rows that are dense at a time
 # Up to here a sparse matrix times a dense one takes less time than two dense ones.
 _SPARSE_UP_TO = 0.03
 # So many multiplications of a dense product take the time of one of a sparse product: rows with
-# an entry in more than a sixth of the columns are multiplied as dense ones.
-_SPARSE_COST = 40
+# an entry in more than a tenth of the columns are multiplied as dense ones.
+_SPARSE_COST = 100
 # Up to so many multiplications the dense product is done before anything else is loaded.
 _FEW = 1e9
 
