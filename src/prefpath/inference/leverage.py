@@ -249,7 +249,9 @@ def _apply_leverage(
             for other in range(width):
                 moved += bread[row, other] * term[other]
         else:
-            moved += _dot_at(bread[row], design.seen_item[seen : seen + width], term[:width])
+            at, before = design.seen_item[seen : seen + k], scratch.coefficient[:k]
+            moved += _add_both_ways(bread[row], at, term[:k], term[k], before)
+            moved += bread[row, row] * term[k]
         if with_bias:
             side += bread[last, row] * term[k]
         scratch.coefficient[k] = moved
@@ -261,11 +263,16 @@ def _apply_leverage(
 
 
 @inner_kernel(fastmath={"reassoc", "contract"})
-def _dot_at(row: Floats, at: Codes, term: Floats) -> float:
-    """Product of some entries of a row with others; added up in any order."""
+def _add_both_ways(row: Floats, at: Codes, term: Floats, own: float, before: Floats) -> float:
+    """Some entries of a row times `term`, added up in any order; and times `own`, to `before`.
+
+    The matrix is symmetric, and to read it is what takes the time.
+    """
     total = 0.0
     for k in range(len(term)):
-        total += row[np.uint32(at[k])] * term[k]
+        entry = row[np.uint32(at[k])]
+        total += entry * term[k]
+        before[k] += entry * own
     return total
 
 
