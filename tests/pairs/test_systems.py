@@ -12,7 +12,7 @@ from prefpath.pairs.systems import gram, solve_ridged
 
 @pytest.mark.parametrize("dense_columns", [0, 2_000])
 def test_gram_and_solve(dense_columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prefpath.pairs.systems._DENSE_COLUMNS", dense_columns)
+    monkeypatch.setattr("prefpath.pairs.systems.DENSE_COLUMNS", dense_columns)
     rng = np.random.default_rng(2)
     design, weight, target = rng.normal(size=(9, 3)), rng.random(9), rng.normal(size=3)
     expected = np.linalg.inv(design.T @ np.diag(weight) @ design + 0.1 * np.eye(3)) @ target

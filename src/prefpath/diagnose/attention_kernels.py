@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
-from prefpath.diagnose.lean_kernels import one_likelihood, one_slope_and_information
+from prefpath.diagnose.lean_kernels import LARGE, one_likelihood, one_slope_and_information
 from prefpath.diagnose.tails import two_sided_p
 from prefpath.model.design import Design, Floats, Ints
 
@@ -184,6 +184,7 @@ def _likelihood_and_gradient(
     total += one_likelihood(lean, HALF_VOTE, HALF_VOTE, probit)
     gradient, _ = one_slope_and_information(slope * typical, HALF_VOTE, HALF_VOTE, probit)
     gradient *= typical
+    product = 1.0  # of which the logarithm is taken: one for many single votes
     for c in range(len(own.trials)):
         d, wins = own.difference[c], own.wins[c]
         margin, losses = slope * d + own.position[c] * lean, own.trials[c] - wins
@@ -194,10 +195,16 @@ def _likelihood_and_gradient(
         e = math.exp(-abs(margin))
         unlikely = e / (1.0 + e)
         p = 1.0 - unlikely if margin >= 0.0 else unlikely
-        total -= own.trials[c] * math.log1p(e)
         total += min(margin, 0.0) * wins - max(margin, 0.0) * losses
         gradient += d * (wins - own.trials[c] * p)
-    return total, gradient
+        if own.trials[c] != 1.0:
+            total -= own.trials[c] * math.log1p(e)
+            continue
+        product *= 1.0 + e
+        if product > LARGE:
+            total -= math.log(product)
+            product = 1.0
+    return total - math.log(product), gradient
 
 
 @inner_kernel()

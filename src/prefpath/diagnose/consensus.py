@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from prefpath.diagnose.ballots import Pooling, probability, slope_of_probability
-from prefpath.model.design import Floats, Ints
+from prefpath.diagnose.pair_design import Folding, pair_design
+from prefpath.model.design import Floats
 from prefpath.pairs.newton import minimise
-from prefpath.pairs.systems import gram, solve_ridged
+from prefpath.pairs.systems import solve_ridged
 
 # A normal prior with standard deviation 10 on the scores: far wider than any real score, yet
 # an item that never lost, or never met the others, keeps a finite one.
@@ -37,25 +37,31 @@ class CommonModel:
         self._common_position = common_position
         n_items = self._shape.n_items
         pair, known = votes.pairs // 2, votes.pairs % 2
-        self._incidence = _incidence(pair // n_items, pair % n_items, n_items)
-        self._design = _design_matrix(
-            self._incidence, self._shape.features, known if common_position else None
+        left, right = pair // n_items, pair % n_items
+        self._folding = None if common_position else Folding(left, right, n_items)
+        if self._folding is not None:
+            left, right = self._folding.left, self._folding.right
+        self._items = left, right
+        self._design = pair_design(
+            left, right, known if common_position else None, n_items, self._shape.features
         )
-        self._last: Floats = np.zeros(self._design.shape[1])
+        self._last: Floats = np.zeros(self._design.n_coefficients)
 
     def fit(self, weight: Floats | None = None) -> Consensus:
         """Fisher scoring from the last fit, or zero; `weight` is of the annotators."""
         trials, wins = self._votes.pooled(weight)
+        if self._folding is not None:
+            trials, wins = self._folding.fold(trials, wins)
 
         def evaluate(coefficient: Floats) -> tuple[Floats, Floats]:
-            margin = np.clip(self._design @ coefficient, -_FARTHEST, _FARTHEST)
+            margin = np.clip(self._design.margins(coefficient), -_FARTHEST, _FARTHEST)
             score, information = _score_and_information(self._shape.probit, margin, trials, wins)
-            return _RIDGE * coefficient - self._design.T @ score, information
+            return _RIDGE * coefficient - self._design.pull_back(score), information
 
         coefficient, _, information = minimise(
             evaluate,
             lambda information, gradient: solve_ridged(
-                gram(self._design, information), gradient, _RIDGE
+                self._design.system(information), gradient, _RIDGE
             ),
             self._last,
             longest=_LONGEST_STEP,
@@ -70,28 +76,10 @@ class CommonModel:
         common = coefficient[:-1] if self._common_position else coefficient
         scores = common if features is None else features @ common
         # 1 / H_ii is a lower bound of the variance, close to it where an item met many others.
-        pair_items = abs(self._incidence).T @ information
-        error = 1.0 / np.sqrt(pair_items + _RIDGE)
-        return Consensus(scores - scores.mean(), error, position)
-
-
-def _incidence(left: Ints, right: Ints, n_items: int) -> sparse.csr_matrix:
-    """One row for each distinct comparison: 1 at its left item, -1 at its right one."""
-    rows, ones = np.arange(len(left)), np.ones(len(left))
-    return sparse.csr_matrix(
-        (np.r_[ones, -ones], (np.r_[rows, rows], np.r_[left, right])),
-        shape=(len(left), n_items),
-    )
-
-
-def _design_matrix(
-    incidence: sparse.csr_matrix, features: Floats | None, known: Ints | None
-) -> sparse.csr_matrix:
-    """The comparisons in the common coefficients, and in the lean everybody shares, last."""
-    columns = [incidence if features is None else sparse.csr_matrix(incidence @ features)]
-    if known is not None:
-        columns.append(sparse.csr_matrix(known.astype(float)[:, None]))
-    return sparse.csr_matrix(sparse.hstack(columns, format="csr"))
+        met: Floats = np.zeros(self._shape.n_items)
+        for items in self._items:
+            met += np.bincount(items, information, self._shape.n_items)
+        return Consensus(scores - scores.mean(), 1.0 / np.sqrt(met + _RIDGE), position)
 
 
 def _score_and_information(

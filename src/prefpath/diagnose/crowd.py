@@ -12,10 +12,11 @@ from prefpath.diagnose.examined import VotesHere
 from prefpath.diagnose.lean import Leans, estimate_leans
 from prefpath.diagnose.tastes import Tastes, agreement_with, describe_tastes
 from prefpath.fitted import Fitted
-from prefpath.model.design import Floats
+from prefpath.model.design import Floats, Ints
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of, sums_between
 
 # A margin of the linear model is an expected choice: around 0 it is worth two logits.
 _LOGITS_A_CHOICE = 2.0
@@ -61,27 +62,27 @@ class CrowdHere:
         crowd in attention.
         """
         fitted, ballots = self._fitted, self._votes.ballots
-        n_cells = np.diff(ballots.design.cells)
-        own = np.where(np.repeat(deviating, n_cells), _own_margins(fitted, ballots), 0.0)
-        offset = ballots.margin(scores) + own
-        along = np.repeat(slope, n_cells) * self._votes.margins.difference
-        offset = np.where(np.repeat(unlike, n_cells), along, offset)
+        cells, offset = ballots.design.cells, ballots.margin(scores)
+        own = rows_of(cells, np.flatnonzero(deviating))
+        offset[own] += _own_margins(fitted, ballots, own)
+        along = rows_of(cells, np.flatnonzero(unlike))
+        steep = np.repeat(slope[unlike], np.diff(cells)[unlike])
+        offset[along] = steep * self._votes.margins.difference[along]
         lean = estimate_leans(ballots, offset, n_threads=fitted.n_threads)
         known = (ballots.sided > 0) & fitted.problem.position_bias
         return lean.map(lambda part: np.where(known, part, np.nan))
 
 
 def _decisive_weight(votes: Votes) -> Floats:
-    weight: Floats = np.zeros(votes.n_annotators)
-    weight += np.bincount(votes.annotator, votes.weight * (votes.choice != 0), len(weight))
-    return weight
+    return sums_between(votes.offsets, votes.weight * (votes.choice != 0))
 
 
-def _own_margins(fitted: Fitted, ballots: Ballots) -> Floats:
-    """What the deviations at the chosen time add to the margin of each cell, in logits."""
+def _own_margins(fitted: Fitted, ballots: Ballots, cells: Ints) -> Floats:
+    """What the deviations at the chosen time add to the margin of some cells, in logits."""
     scale = 1.0 if fitted.loss.binary else _LOGITS_A_CHOICE
+    owner = np.searchsorted(ballots.design.cells, cells, side="right") - 1
     asked = Comparisons(
-        ballots.annotator, ballots.left, ballots.right, np.zeros(len(ballots.trials), dtype=bool)
+        owner, ballots.left[cells], ballots.right[cells], np.zeros(len(cells), dtype=bool)
     )
     return scale * state_margins(
         asked,

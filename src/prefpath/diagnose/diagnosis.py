@@ -82,17 +82,17 @@ def judge(fitted: Fitted, crowd: CrowdHere, asked: Judging) -> Diagnosis:
     tests = _no_tests(votes.n_annotators)
     if asked.found is not None:
         tests = _further_tests(crowd, asked.found, asked.draws)
-    facts = crowd.facts()
+    facts, clicks = crowd.facts(), side_clicks(votes)
     return Diagnosis(
         votes=votes,
         t=fitted.t,
         q=asked.q,
-        ties=side_clicks(votes)[2],
+        ties=clicks[2],
         entered=asked.entered,
         position_bias=fitted.position_bias + 0.0,  # no minus zero
         lean=tests.lean,
         tastes=facts.tastes,
-        measures=_measures(votes, tests, facts, asked),
+        measures=_measures(votes, tests, facts, clicks, asked),
         discoveries=asked.found,
         crowd=asked.crowd,
     )
@@ -115,12 +115,14 @@ def _no_tests(n_annotators: int) -> _Tests:
     return _Tests(None, None, leans, leans, leans)
 
 
-def _measures(votes: Votes, tests: _Tests, facts: Facts, asked: Judging) -> Measures:
+def _measures(
+    votes: Votes, tests: _Tests, facts: Facts, clicks: tuple[Floats, Floats, Floats], asked: Judging
+) -> Measures:
     """Everything the rules look at; not a number where there was no test."""
     found, beyond = tests.found, tests.beyond
     n = votes.n_annotators
     unknown, nobody = np.full(n, np.nan), np.zeros(n, dtype=bool)
-    left, right, _ = side_clicks(votes)
+    left, right, _ = clicks
     attention = None if found is None else found.attention
     decisive = facts.decisive
     alone = (decisive >= LEAST_VOTES) & (asked.crowd.n_annotators == 1)  # nobody to differ from

@@ -91,20 +91,21 @@ class VotesHere(MarginsHere):
         return self.ballots.sided
 
     def test(self, asked: Question) -> Found:
-        return _test(self.ballots, self.margins, asked)
+        return _test(self, asked)
 
     def beyond(self, attention: Attention, asked: BoolArray, draws: Draws) -> BeyondSlope:
         """What slope and lean do not explain, of some annotators."""
         return look_beyond_slope(self.ballots, self.margins, attention, asked, draws)
 
 
-def _test(ballots: Ballots, margins: CommonMargins, question: Question) -> Found:
+def _test(votes: VotesHere, question: Question) -> Found:
     """P-values of lean, taste and attention against a common model."""
     consensus, draws, interval, aside, tested = question
-    plain = ballots.margin(consensus.scores)
+    ballots, margins = votes.ballots, votes.margins
     shared, threads = consensus.position, draws.n_threads
-    together = ballots.add_lean(plain, shared)
-    p_lean = lean_p_values(ballots, together, tested.lean, threads, shared=shared)
+    together, p = votes.expected(consensus)
+    plain = ballots.margin(consensus.scores) if shared else together
+    p_lean = lean_p_values(ballots, together, tested.lean, threads, shared=shared, p=p)
     own = estimate_leans(ballots, plain, interval=False, n_threads=draws.n_threads).estimate
     margin = ballots.add_lean(plain, own)
     p_taste = taste_p_values(ballots, margin, consensus.score_error, aside, tested.taste, draws)
@@ -122,8 +123,7 @@ def _test(ballots: Ballots, margins: CommonMargins, question: Question) -> Found
         asked = tested.lean & otherwise
         any_taste = _lean_p_value_of_any_taste(ballots, shared, asked, threads)
         p_lean = np.where(asked, np.fmax(p_lean, any_taste), p_lean)
-    p = {"lean": p_lean, "taste": p_taste, "attention": attention.p}
-    return Found(p, attention)
+    return Found({"lean": p_lean, "taste": p_taste, "attention": attention.p}, attention)
 
 
 def _lean_p_value_of_any_taste(

@@ -85,13 +85,15 @@ def lean_p_values(
     n_threads: int | None = None,
     *,
     shared: float = 0.0,
+    p: Floats | None = None,
 ) -> Floats:
     """P-value of each annotator's lean under sides swapped at random; nothing is drawn.
 
-    `shared` is the lean of all, part of `margin` wherever sides are known.
+    `shared` is the lean of all, part of `margin` wherever sides are known; `p` are the margins'
+    probabilities, if these are known.
     """
     result: Floats = np.full(ballots.n_annotators, np.nan)
-    p = ballots.probability(margin)
+    p = ballots.probability(margin) if p is None else p
     swapped = p if shared == 0.0 else ballots.probability(margin - 2.0 * shared)
     model = SideModel(ballots.trials, ballots.wins, p, swapped)
     shard = ballots.in_numpy_if_few(lean_shard, lean_test_of_few)

@@ -213,7 +213,7 @@ def _beside_a_lean(of: _Row) -> list[str]:
 
 def _votes(of: _Row) -> str:
     n = of.decisive
-    return f"{n:,.0f} vote{'' if n == 1 else 's'}" if n == round(n) else f"{n:,.4g} votes"
+    return f"{n:,.0f} vote{'' if n == 1 else 's'}" if n.is_integer() else f"{n:,.4g} votes"
 
 
 def _agrees(of: _Row) -> str:

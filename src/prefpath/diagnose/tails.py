@@ -21,6 +21,7 @@ MOST_STEPS = 40
 MIDDLE = 1.0  # in standard deviations: within, the two-sided p-value is as good as normal
 ROUNDING = 1e-9
 FARTHEST = 700.0  # exp overflows beyond
+FACTOR, LARGE = 200.0, 1e100  # exp of the one can be multiplied with the other, and divided
 
 
 @inner_kernel()
@@ -52,9 +53,9 @@ def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed:
     if beyond <= MIDDLE * math.sqrt(variance):
         return 2.0 * upper_normal(beyond / math.sqrt(variance))
     span = smallest if extra == 0.0 else 0.0
-    above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
+    above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance)
     negate(step, step)
-    below = _tail_by_saddlepoint(step, trials, p, extra, beyond, span)
+    below = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance)
     negate(step, step)
     return min(1.0, above + below)
 
@@ -80,18 +81,20 @@ def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> floa
 
 @inner_kernel()
 def _tail_by_saddlepoint(
-    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, span: float
+    step: Floats,
+    trials: Floats,
+    p: Floats,
+    extra: float,
+    beyond: float,
+    span: float,
+    variance: float,
 ) -> float:
     """Lugannani and Rice's formula for the upper tail, with Daniels's correction for a lattice."""
     farthest, log_chance = _most_extreme(step, trials, p)
     if extra == 0.0 and beyond >= farthest * (1.0 - 1e-6):
         return math.exp(log_chance) if beyond <= farthest * (1.0 + ROUNDING) else 0.0
-    s, curvature = _tilt_to(step, trials, p, extra, beyond)
-    cumulant = 0.5 * extra * s * s
-    for c in range(len(p)):
-        at = max(min(s * step[c], FARTHEST), -FARTHEST)
-        cumulant += trials[c] * (math.log1p(p[c] * math.expm1(at)) - at * p[c])
-    depth = 2.0 * (s * beyond - cumulant)
+    s, curvature = _tilt_to(step, trials, p, extra, beyond, variance)
+    depth = 2.0 * (s * beyond - 0.5 * extra * s * s - _cumulant(step, trials, p, s))
     if not depth > 0.0 or not curvature > 0.0:
         return 0.5
     on_lattice = 2.0 * math.sinh(min(0.5 * s * span, 300.0)) / span if s * span > 1e-6 else s
@@ -102,26 +105,58 @@ def _tail_by_saddlepoint(
 
 
 @inner_kernel()
+def _cumulant(step: Floats, trials: Floats, p: Floats, s: float) -> float:
+    """Logarithm of the mean of `exp(s (sum - its mean))`.
+
+    Of single votes, one logarithm of the product of many.
+    """
+    total, product = 0.0, 1.0
+    for c in range(len(p)):
+        at = max(min(s * step[c], FARTHEST), -FARTHEST)
+        total -= trials[c] * at * p[c]
+        grown = 1.0 - p[c] + p[c] * math.exp(at)
+        if trials[c] != 1.0 or abs(at) > FACTOR:
+            total += trials[c] * math.log(grown)
+            continue
+        product *= grown
+        if not 1.0 / LARGE < product < LARGE:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
+
+
+@inner_kernel()
 def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float]:
     """The largest value the sum can take, and the log of its probability."""
-    farthest, log_chance = 0.0, 0.0
+    farthest, log_chance, product = 0.0, 0.0, 1.0
     for c in range(len(p)):
         if step[c] == 0.0:
             continue
         chance = p[c] if step[c] > 0.0 else 1.0 - p[c]
         farthest += trials[c] * abs(step[c]) * (1.0 - chance)
-        log_chance += trials[c] * math.log(max(chance, 1e-300))
-    return farthest, log_chance
+        if trials[c] != 1.0 or chance * LARGE < 1.0:
+            log_chance += trials[c] * math.log(max(chance, 1e-300))
+            continue
+        product *= chance
+        if product * LARGE < 1.0:
+            log_chance += math.log(product)
+            product = 1.0
+    return farthest, log_chance + math.log(product)
 
 
 @inner_kernel()
 def _tilt_to(
-    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float
+    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, variance: float
 ) -> tuple[float, float]:
-    """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket."""
-    low, high, s = 0.0, np.inf, 0.0
-    curvature = 0.0
-    for _ in range(MOST_STEPS):
+    """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket.
+
+    The first step is from no tilt, where the mean is 0 and the variance is known.
+    """
+    low, high, s = 0.0, np.inf, beyond / max(variance, 1e-300)
+    curvature = variance
+    if s <= 1e-8:
+        return 0.0, variance
+    for _ in range(MOST_STEPS - 1):
         mean, curvature = extra * s, extra
         for c in range(len(p)):
             x = step[c]

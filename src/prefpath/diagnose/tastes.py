@@ -9,6 +9,7 @@ import numpy as np
 from prefpath.model.design import Floats, Ints
 from prefpath.path import Path
 from prefpath.votes import Votes
+from prefpath.votes.segments import sums_between
 
 _ITEMS_AT_ONCE = 512  # compared with all others: some megabytes for thousands of items
 
@@ -18,13 +19,14 @@ def agreement_with(votes: Votes, scores: Floats) -> Floats:
 
     Not a number for those who only gave ties.
     """
-    margin = scores[votes.left] - scores[votes.right]
-    side = np.sign(votes.choice)
-    weight = votes.weight * (side != 0)
-    who, n = votes.annotator, votes.n_annotators
-    agrees = np.bincount(who, weight * 0.5 * (1.0 + np.sign(margin) * side), n)
-    total = np.bincount(who, weight, n)
-    return np.divide(agrees, total, out=np.full(n, np.nan), where=total > 0)
+    agrees = scores[votes.left] - scores[votes.right]
+    np.sign(agrees, out=agrees)
+    agrees *= np.sign(votes.choice)
+    agrees += 1.0
+    weight = votes.weight * (votes.choice != 0)
+    agrees *= weight
+    share, total = (sums_between(votes.offsets, each) for each in (agrees, weight))
+    return np.divide(0.5 * share, total, out=np.full(len(total), np.nan), where=total > 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from prefpath.diagnose.pvalues import over_shards
 from prefpath.diagnose.without_own_kernels import leave_out_shard, score_of_pooled_slope
 from prefpath.model.design import Floats, Ints
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 
 # Whoever has a larger share of all votes is left out by fitting again; at most 50 can have it.
 _HEAVY = 0.02
@@ -74,6 +75,14 @@ class MarginsHere:
     def __init__(self, ballots: Ballots, n_threads: int | None = None) -> None:
         self.ballots, self._n_threads = ballots, n_threads
         self.margins = CommonMargins(np.zeros(0), np.zeros(0), 1.0)
+        self._last: tuple[Consensus, Floats, Floats] | None = None
+
+    def expected(self, consensus: Consensus) -> tuple[Floats, Floats]:
+        """Margin and probability of each cell at a common model; of the last one they are kept."""
+        if self._last is None or self._last[0] is not consensus:
+            margin = self.ballots.margin(consensus.scores, consensus.position)
+            self._last = consensus, margin, self.ballots.probability(margin)
+        return self._last[1:]
 
     @property
     def decisive(self) -> Floats:
@@ -94,9 +103,35 @@ class MarginsHere:
         self, consensus: Consensus, weight: Floats, chosen: BoolArray, spread: float | None
     ) -> None:
         if spread is not None:
-            n_cells, n_seen = len(self.ballots.trials), int(self.ballots.design.seen[-1])
-            self.margins = CommonMargins(np.zeros(n_cells), np.zeros(n_seen), spread)
-        _leave_out(self.ballots, consensus, weight, chosen, self.margins, self._n_threads)
+            self.margins = CommonMargins(*self._buffers(), spread)
+        null = self._null(consensus, chosen)
+        _leave_out(self.ballots, null, consensus, weight, chosen, self.margins, self._n_threads)
+
+    def _buffers(self) -> tuple[Floats, Floats]:
+        """Arrays for margins and variances: those of the last round, all of which is filled again.
+
+        Fresh memory is what takes most of the time of filling it.
+        """
+        n_cells, n_seen = len(self.ballots.trials), int(self.ballots.design.seen[-1])
+        last = self.margins
+        if len(last.difference) == n_cells and len(last.score_variance) == n_seen:
+            return last.difference, last.score_variance
+        return np.zeros(n_cells), np.zeros(n_seen)
+
+    def _null(self, consensus: Consensus, chosen: BoolArray) -> NullModel:
+        """What a common model expects of the cells of those chosen; of others nothing is said."""
+        ballots = self.ballots
+        if chosen.all():
+            margin, p = self.expected(consensus)
+            slope = ballots.slope_at(margin, p)
+        else:
+            cells = rows_of(ballots.design.cells, np.flatnonzero(chosen))
+            p, slope = np.empty(len(ballots.trials)), np.empty(len(ballots.trials))
+            apart = consensus.scores[ballots.left[cells]] - consensus.scores[ballots.right[cells]]
+            margin = apart + ballots.design.position[cells] * consensus.position
+            p[cells] = ballots.probability(margin)
+            slope[cells] = ballots.slope_at(margin, p[cells])
+        return NullModel(ballots.trials, ballots.wins, p, slope, consensus.score_error)
 
     def slope_terms(
         self, slope: float, position: float, followers: BoolArray
@@ -111,9 +146,9 @@ class MarginsHere:
 
     def rescale(self, scale: float) -> None:
         of = self.margins
-        self.margins = CommonMargins(
-            of.difference * scale, of.score_variance * scale**2, of.spread * scale
-        )
+        np.multiply(of.difference, scale, out=of.difference)
+        np.multiply(of.score_variance, scale**2, out=of.score_variance)
+        self.margins = CommonMargins(of.difference, of.score_variance, of.spread * scale)
 
 
 def margins_without_own(
@@ -162,17 +197,13 @@ def _spread(consensus: Consensus) -> float:
 
 def _leave_out(
     ballots: Ballots,
+    null: NullModel,
     consensus: Consensus,
     weight: Floats,
     chosen: BoolArray,
     out: CommonMargins,
     n_threads: int | None,
 ) -> None:
-    margin = ballots.margin(consensus.scores, consensus.position)
-    p = ballots.probability(margin)
-    null = NullModel(
-        ballots.trials, ballots.wins, p, ballots.slope_at(margin, p), consensus.score_error
-    )
     # With features every vote moves every score: those are left as they are.
     prior = out.spread**-2.0 if ballots.features is None else 0.0
     scores = consensus.scores

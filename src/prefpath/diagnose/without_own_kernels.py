@@ -35,8 +35,8 @@ def leave_out_shard(
             if prior == 0.0:
                 own[j] = scores[item]
                 continue
-            others = null.score_error[item] ** -2.0 - weight[u] * information[j]
-            others = max(others, 0.0)
+            error = null.score_error[item]
+            others = max(1.0 / (error * error) - weight[u] * information[j], 0.0)
             own[j] = (others * scores[item] - weight[u] * score[j]) / (others + prior)
             variance[start + j] = 1.0 / (others + prior)
         for c in range(design.cells[u], design.cells[u + 1]):

@@ -12,6 +12,7 @@ from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Floats
 from prefpath.pairs.fit import LARGEST_MARGIN
 from prefpath.pairs.newton import minimise
+from prefpath.pairs.triangles import invert_factor
 
 _MOST_ITERATIONS = 60
 _RELATIVE_CUTOFF = 1e-10
@@ -39,12 +40,12 @@ def fit_consensus(evidence: Evidence) -> Consensus:
     """Minimise the loss in the common part, from the full fit's value on."""
     weight, choice = evidence.slot_votes.everybody
 
-    def inverse_at(coefficient: Floats) -> Floats:
-        return invert(evidence, common_hessian(evidence, coefficient, weight, choice))
+    def hessian_at(coefficient: Floats) -> Floats:
+        return common_hessian(evidence, coefficient, weight, choice)
 
     coefficient, converged, _ = minimise(
         lambda x: (common_gradient(evidence, x, weight, choice), x),
-        lambda x, gradient: inverse_at(x) @ gradient,
+        lambda x, gradient: _solve(evidence, hessian_at(x), gradient),
         evidence.coefficient,
         most_steps=_MOST_ITERATIONS,
     )
@@ -52,18 +53,19 @@ def fit_consensus(evidence: Evidence) -> Consensus:
     spread = float(np.ptp(bounded)) if len(bounded) else 0.0
     bias = abs(evidence.common_bias(coefficient))
     converged &= bool(max(spread, bias) < LARGEST_MARGIN)
-    return Consensus(coefficient, inverse_at(coefficient), converged)
+    return Consensus(coefficient, invert(evidence, hessian_at(coefficient)), converged)
 
 
 def common_gradient(
     evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
 ) -> Floats:
     """Gradient of the summed loss in the common part."""
-    margin = _slot_margins(evidence, coefficient)
+    margin = slot_margins(evidence, coefficient)
     return slot_gradient(evidence, weight * evidence.problem.loss.gradient(margin, choice))
 
 
-def _slot_margins(evidence: Evidence, coefficient: Floats) -> Floats:
+def slot_margins(evidence: Evidence, coefficient: Floats) -> Floats:
+    """Margin of each slot."""
     left, right, position, offset = evidence.slots
     scores, bias = evidence.scores(coefficient), evidence.common_bias(coefficient)
     margins: Floats = scores[left] - scores[right] + position * bias + offset
@@ -87,7 +89,7 @@ def common_hessian(
     evidence: Evidence, coefficient: Floats, weight: Floats, choice: Floats
 ) -> Floats:
     """Hessian of the summed loss in the common part; dense."""
-    margin = _slot_margins(evidence, coefficient)
+    margin = slot_margins(evidence, coefficient)
     curvature = weight * evidence.problem.loss.curvature(margin, choice)
     left, right, position, _ = evidence.slots
     by_item = quadratic_form(left, right, curvature, position, evidence.problem.votes.n_items)
@@ -114,12 +116,32 @@ def invert(evidence: Evidence, hessian: Floats) -> Floats:
     inverse = np.zeros_like(hessian)
     if not np.any(free):  # older SciPy refuses to factor an empty matrix
         return inverse
-    inner = hessian[np.ix_(free, free)]
-    scale = max(float(np.diag(inner).mean()), 1e-300)
+    inner, scale = _free_part(evidence, hessian)
     try:
-        factor = linalg.cho_factor(inner + scale * level, lower=True)
-        solved = linalg.cho_solve(factor, np.eye(len(inner))) - level / scale
+        solved = invert_factor(linalg.cholesky(inner + scale * level, lower=True)) - level / scale
     except linalg.LinAlgError:  # flat to working precision: the fit is running away
         solved = linalg.pinvh(inner, rtol=_RELATIVE_CUTOFF)
     inverse[np.ix_(free, free)] = solved
     return inverse
+
+
+def _solve(evidence: Evidence, hessian: Floats, right: Floats) -> Floats:
+    """`invert(...) @ right`, without the inverse."""
+    free = evidence.free
+    if evidence.problem.features is None and np.any(free):
+        inner, scale = _free_part(evidence, hessian)
+        try:
+            factor = linalg.cho_factor(inner + scale * evidence.level, lower=True)
+        except linalg.LinAlgError:  # as above
+            return invert(evidence, hessian) @ right
+        solved = np.zeros(len(right))
+        solved[free] = linalg.cho_solve(factor, right[free]) - evidence.level @ right[free] / scale
+        return solved
+    return invert(evidence, hessian) @ right
+
+
+def _free_part(evidence: Evidence, hessian: Floats) -> tuple[Floats, float]:
+    """The Hessian in coefficients the votes bound, and a scale of its entries."""
+    free = evidence.free
+    inner = hessian if free.all() else hessian[np.ix_(free, free)]
+    return inner, max(float(np.diag(inner).mean()), 1e-300)

@@ -119,7 +119,8 @@ def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = T
     check_size(fitted.problem)
     problem, attention = fitted.problem, fitted.path.attention(fitted.t)
     otherwise = sees_otherwise(problem.votes.annotator_weight, attention) & (not everybody)
-    bounded = _bounded(problem, fitted.component, ~otherwise)
+    known = problem.loss.binary and not otherwise.any()
+    bounded = fitted.bounded if known else _bounded(problem, fitted.component, ~otherwise)
     return evidence_of(fitted, otherwise, bounded, tastes=tastes)
 
 

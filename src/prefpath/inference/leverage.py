@@ -6,7 +6,8 @@ everybody holds next to nothing of the whole, and a few terms of the series are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,18 +16,22 @@ from prefpath.compiling import inner_kernel, kernel
 from prefpath.inference.absorption import absorb, annotator_coefficients, own_hessian
 from prefpath.inference.evidence import Evidence
 from prefpath.machine import FEW_ROWS
-from prefpath.model.design import Floats, Ints
+from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.loops import sum_of_squares
 from prefpath.model.scalar_losses import scalar_curvature
 from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
 from prefpath.solver.kernels import add_to_block, own_scores
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 
 # Leverage is removed by a series up to a term so small; it is solved for whoever holds so much
 # of the whole that the series is slow.
 _SMALL_TERM = 1e-3
 _MOST_TERMS = 8
 _RIDGE = 1e-6
+# Who has seen a larger share of the items is multiplied by P together with others, so many at once.
+_SEEN_BY_BUSY = 0.1
+_BUSY_AT_ONCE = 500
 # Up to so many one by one are done before kernels would be loaded.
 _FEW_ANNOTATORS = 500
 
@@ -45,8 +50,12 @@ def remove_leverage(
     bread: Floats,
     blocks: Floats,
     position: Floats,
+    kept: Mapping[int, Floats] = MappingProxyType({}),
 ) -> None:
-    """Put each annotator's pull as it is where they had no say, in place."""
+    """Put each annotator's pull as it is where they had no say, in place.
+
+    `kept` is what is known of the curvature that active annotators leave.
+    """
     problem = evidence.problem
     gradients = Gradients(blocks, position)
     for u in np.flatnonzero(_left_over(evidence, coefficient, bread, gradients)):
@@ -56,7 +65,10 @@ def remove_leverage(
         if problem.common_position:
             gradient = np.append(gradient, position[u])
         inner = bread[np.ix_(touched, touched)]
-        if evidence.active[u]:
+        left = kept.get(int(u))
+        if left is not None:
+            gradient = _without_leverage(left.dot, left.view, inner, gradient)
+        elif evidence.active[u]:
             absorbed = absorb(evidence, int(u), coefficient, float(sizes[u]))
             gradient = _without_leverage(absorbed.times, absorbed.matrix, inner, gradient)
         else:
@@ -75,16 +87,79 @@ def _left_over(
     slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
     if len(slow) <= _FEW_ANNOTATORS and len(problem.design.left_at) <= FEW_ROWS:
         return ~slow
-    _remove_by_series(
-        np.flatnonzero(~evidence.active).astype(np.int64),
-        inputs_of(problem),
-        CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient)),
-        bread,
-        gradients,
-        slow,
-        make_scratch(problem),
-    )
+    inputs, scratch = inputs_of(problem), make_scratch(problem)
+    common = CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient))
+    follows = np.flatnonzero(~evidence.active).astype(np.int64)
+    busy = np.zeros(len(follows), dtype=bool)
+    if problem.features is None:
+        busy = np.diff(problem.design.seen)[follows] > _SEEN_BY_BUSY * problem.n_common
+    _remove_by_series(follows[~busy], inputs, common, bread, gradients, slow, scratch)
+    for k in range(0, int(busy.sum()), _BUSY_AT_ONCE):
+        who = follows[busy][k : k + _BUSY_AT_ONCE]
+        _remove_from_busy(who, inputs, common, bread, gradients, slow, scratch)
     return evidence.active | slow
+
+
+def _remove_from_busy(
+    who: Ints,
+    inputs: Inputs,
+    common: CommonPart,
+    bread: Floats,
+    gradients: Gradients,
+    slow: BoolArray,
+    scratch: Scratch,
+) -> None:
+    """`_remove_by_series` of those who have seen many of the items: `P` times all at once.
+
+    One by one, all of P would be read from memory for each of them.
+    """
+    places = _Places.of(who, inputs.design)
+    first = np.zeros((len(who), len(bread)))
+    first[places.row, places.item] = gradients.block[places.block]
+    if inputs.terms.common_position:
+        first[:, -1] = gradients.position[who]
+    total, slow[who] = _sum_of_series(who, inputs, common, bread, first, scratch)
+    gradients.block[places.block] = total[places.row, places.item]
+    if inputs.terms.common_position:
+        gradients.position[who] = total[:, -1]
+
+
+def _sum_of_series(
+    who: Ints,
+    inputs: Inputs,
+    common: CommonPart,
+    bread: Floats,
+    first: Floats,
+    scratch: Scratch,
+) -> tuple[Floats, BoolArray]:
+    """Rows `g + A P g + ...`; whose many terms would be needed keeps g, and is said so."""
+    total, term, left = first.copy(), first, np.arange(len(who))
+    goal = _SMALL_TERM**2 * np.einsum("ij,ij->i", first, first)
+    for _ in range(_MOST_TERMS):
+        term = term @ bread
+        _bend_rows(who[left], inputs, common, term, scratch)
+        total[left] += term
+        long = np.einsum("ij,ij->i", term, term) > goal[left]
+        left, term = left[long], term[long]
+        if not len(left):
+            break
+    slow = np.zeros(len(who), dtype=bool)
+    slow[left], total[left] = True, first[left]
+    return total, slow
+
+
+class _Places(NamedTuple):
+    """Where entries of some annotators' blocks are: which of the annotators, item, and block."""
+
+    row: Ints
+    item: Codes
+    block: Ints
+
+    @classmethod
+    def of(cls, who: Ints, design: Design) -> _Places:
+        seen = rows_of(design.seen, who)
+        row = np.repeat(np.arange(len(who)), np.diff(design.seen)[who])
+        return cls(row, design.seen_item[seen], seen)  # without features, a block is the items
 
 
 def _without_leverage(
@@ -162,8 +237,7 @@ def _apply_leverage(
     scratch: Scratch,
 ) -> float:
     """Put `A_u P term` into `term`; return its entry for the position."""
-    design, target, terms = inputs
-    theta, with_bias = common.theta, terms.common_position
+    design, with_bias = inputs.design, inputs.terms.common_position
     last = len(bread) - 1
     own_features = design.features.shape[0] > 0
     seen, width = design.seen[u], design.blocks[u + 1] - design.blocks[u]
@@ -171,12 +245,42 @@ def _apply_leverage(
     for k in range(width):
         row = k if own_features else design.seen_item[seen + k]
         moved = bread[row, last] * position_term if with_bias else 0.0
-        for other in range(width):
-            column = other if own_features else design.seen_item[seen + other]
-            moved += bread[row, column] * term[other]
+        if own_features:
+            for other in range(width):
+                moved += bread[row, other] * term[other]
+        else:
+            at, before = design.seen_item[seen : seen + k], scratch.coefficient[:k]
+            moved += _add_both_ways(bread[row], at, term[:k], term[k], before)
+            moved += bread[row, row] * term[k]
         if with_bias:
             side += bread[last, row] * term[k]
         scratch.coefficient[k] = moved
+    turned = _bend(u, inputs, common, side, scratch)
+    for k in range(width):
+        term[k] = 0.0
+    add_to_block(u, design, scratch.score_gradient, 1.0, term, 0)
+    return turned
+
+
+@inner_kernel(fastmath={"reassoc", "contract"})
+def _add_both_ways(row: Floats, at: Codes, term: Floats, own: float, before: Floats) -> float:
+    """Some entries of a row times `term`, added up in any order; and times `own`, to `before`.
+
+    The matrix is symmetric, and to read it is what takes the time.
+    """
+    total = 0.0
+    for k in range(len(term)):
+        entry = row[np.uint32(at[k])]
+        total += entry * term[k]
+        before[k] += entry * own
+    return total
+
+
+@inner_kernel()
+def _bend(u: int, inputs: Inputs, common: CommonPart, side: float, scratch: Scratch) -> float:
+    """`A_u` times what is in `scratch.coefficient` and `side`: scores there, the position here."""
+    design, target, terms = inputs
+    theta, with_bias, seen = common.theta, terms.common_position, design.seen[u]
     own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
     for k in range(design.seen[u + 1] - seen):
         # own_scores adds theta; only what was moved counts here.
@@ -194,7 +298,23 @@ def _apply_leverage(
         scratch.score_gradient[a] += slope
         scratch.score_gradient[b] -= slope
         turned += position * slope
-    for k in range(width):
-        term[k] = 0.0
-    add_to_block(u, design, scratch.score_gradient, 1.0, term, 0)
     return turned
+
+
+@kernel()
+def _bend_rows(
+    who: Ints, inputs: Inputs, common: CommonPart, rows: Floats, scratch: Scratch
+) -> None:
+    """Put `A_u row` into the row of each annotator, over all common coefficients."""
+    design, last = inputs.design, rows.shape[1] - 1
+    for k in range(len(who)):
+        u, row = who[k], rows[k]
+        seen = design.seen_item[design.seen[u] : design.seen[u + 1]]
+        for j in range(len(seen)):
+            scratch.coefficient[j] = row[seen[j]]
+        turned = _bend(u, inputs, common, row[last], scratch)
+        row[:] = 0.0
+        for j in range(len(seen)):
+            row[seen[j]] = scratch.score_gradient[j]
+        if inputs.terms.common_position:
+            row[last] = turned

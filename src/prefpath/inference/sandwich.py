@@ -28,6 +28,7 @@ from prefpath.inference.consensus import (
     fit_consensus,
     invert,
 )
+from prefpath.inference.dispersion import squares_and_curvature
 from prefpath.inference.evidence import Evidence, active_annotators
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
@@ -35,11 +36,11 @@ from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_vari
 from prefpath.model.design import Floats, Ints
 from prefpath.pairs.squares import squared
 from prefpath.stages import INTERVALS, tell
-from prefpath.votes.trials import trials_of_rows
 
 # Shares of the time that the intervals of a million votes take, for who watches.
 _AFTER_CONSENSUS, _AFTER_CURVATURE, _AFTER_LEVERAGE = 0.15, 0.4, 0.65
 _TOLD_EVERY = 100  # active annotators
+_NUMBERS_KEPT = 50_000_000  # of the curvature of active annotators: 400 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,19 +134,21 @@ class AnnotatorsHere:
         evidence, self._coefficient = self._evidence, coefficient
         self._blocks, self._position = annotator_gradients(evidence, coefficient)
         self.sizes = balanced_sizes(evidence, coefficient, self._blocks)
-        held = _active_curvature(evidence, coefficient, self.sizes)
+        self._kept: dict[int, Floats] = {}
+        held = _active_curvature(evidence, coefficient, self.sizes, self._kept)
         _balance(evidence, self._blocks, self._position)
         self.gradient = as_rows(evidence, self._blocks, self._position)
         return held
 
     def spread(self, bread: Floats) -> Spread:
         evidence, blocks, position = self._evidence, self._blocks.copy(), self._position.copy()
-        remove_leverage(evidence, self._coefficient, self.sizes, bread, blocks, position)
+        at, kept = (self._coefficient, self.sizes), self._kept
+        remove_leverage(evidence, *at, bread, blocks, position, kept)
         corrected = as_rows(evidence, blocks, position)
         return Spread(
             squared(corrected),
             np.asarray(corrected.sum(axis=0)),
-            *_squares_and_curvature(evidence, self._coefficient),
+            *squares_and_curvature(evidence, self._coefficient),
         )
 
     def unseen(self, bread: Floats) -> UnseenVariance:
@@ -194,13 +197,20 @@ def _follower_curvature(evidence: Evidence, coefficient: Floats) -> Floats:
     return common_hessian(evidence, coefficient, *evidence.slot_votes.followers)
 
 
-def _active_curvature(evidence: Evidence, coefficient: Floats, sizes: Floats) -> Floats:
+def _active_curvature(
+    evidence: Evidence, coefficient: Floats, sizes: Floats, kept: dict[int, Floats]
+) -> Floats:
+    """Of all together; that of each is kept for `remove_leverage` while there is room."""
+    room = _NUMBERS_KEPT
     total = np.zeros((evidence.n_coefficients, evidence.n_coefficients))
     active = active_annotators(evidence)
     for k, u in enumerate(active):
         touched = annotator_coefficients(evidence, u)
         left = absorb(evidence, int(u), coefficient, float(sizes[u])).matrix()
         total[np.ix_(touched, touched)] += left
+        room -= left.size
+        if room >= 0:
+            kept[int(u)] = left
         if k % _TOLD_EVERY == 0:
             share = k / len(active)
             tell(INTERVALS, _AFTER_CONSENSUS + share * (_AFTER_CURVATURE - _AFTER_CONSENSUS))
@@ -230,19 +240,3 @@ def as_rows(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> sp
 
 def _tiled(width: int, times: int) -> Ints:
     return np.tile(np.arange(width, dtype=np.int64), times)
-
-
-def _squares_and_curvature(evidence: Evidence, coefficient: Floats) -> tuple[float, float, int]:
-    """Squared gradients and curvature of the followers' votes, and their number of rows."""
-    problem = evidence.problem
-    votes, follows = problem.votes, ~evidence.active
-    rows = np.flatnonzero(np.repeat(follows, np.diff(votes.offsets)))
-    rows = rows[evidence.bounded[votes.left[rows]] & evidence.bounded[votes.right[rows]]]
-    theta = evidence.scores(coefficient)
-    margin = theta[votes.left[rows]] - theta[votes.right[rows]]
-    margin += evidence.common_bias(coefficient) * votes.position_known[rows]
-    choice, weight = votes.choice[rows], problem.weight[rows]
-    each = weight / np.maximum(trials_of_rows(votes)[rows], 1e-300)
-    slope = problem.loss.gradient(margin, choice)
-    curvature = problem.loss.curvature(margin, choice)
-    return float((weight * each * slope**2).sum()), float((weight * curvature).sum()), len(rows)

@@ -24,10 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from prefpath.inference.absorption import annotator_coefficients, own_hessian
+from prefpath.inference.curvatures import curvatures_of
 from prefpath.inference.evidence import Evidence
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.votes.encode import BoolArray
+from prefpath.votes.segments import rows_of
 from prefpath.votes.trials import trials_of_rows
 
 _MOST_SAMPLED = 2_000  # followers the variance is estimated from
@@ -74,18 +75,15 @@ def told_by(
 ) -> Told:
     """What the votes of some followers tell."""
     itself = _own_products(evidence, who, coefficient, bread)
-    excess, norm, told = np.zeros(len(who)), np.zeros(len(who)), np.zeros(len(who))
+    bent = curvatures_of(evidence, coefficient, bread, who)
+    excess = np.empty(len(who))
     for k, u in enumerate(who):
-        touched = annotator_coefficients(evidence, u)
-        across = own_hessian(evidence, u, coefficient)[:-1, : len(touched)]
-        own = across[:, : len(across)]
         # Rows hold the coefficients touched, in this order (and the position, if common, last).
-        pull = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]][: len(own)]
-        fitted = float(np.sum(across * (across @ bread[np.ix_(touched, touched)])))
-        excess[k] = pull @ pull - itself.squares[u] + fitted - itself.fitted[u]
-        norm[k] = (own**2).sum() - itself.norm[u]
-        told[k] = np.trace(own)
-    return Told(excess, norm, told, np.diff(evidence.problem.design.cells)[who])
+        row = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]]
+        pull = row[:-1] if evidence.problem.common_position else row
+        excess[k] = pull @ pull - itself.squares[u] + bent.fitted[k] - itself.fitted[u]
+    n_cells = np.diff(evidence.problem.design.cells)[who]
+    return Told(excess, bent.norm - itself.norm[who], bent.trace, n_cells)
 
 
 def variance_of(told: Told) -> UnseenVariance:
@@ -119,9 +117,7 @@ def _own_products(evidence: Evidence, of: Ints, coefficient: Floats, bread: Floa
     """Of some followers; nothing of anybody else."""
     problem = evidence.problem
     votes = problem.votes
-    asked = np.zeros(votes.n_annotators, dtype=bool)
-    asked[of] = True
-    rows = np.flatnonzero(np.repeat(asked, np.diff(votes.offsets)))
+    rows = rows_of(votes.offsets, np.sort(of))
     rows = rows[evidence.bounded[votes.left[rows]] & evidence.bounded[votes.right[rows]]]
     left, right, choice = votes.left[rows], votes.right[rows], votes.choice[rows]
     theta = evidence.scores(coefficient)

@@ -15,8 +15,9 @@ _Arrays = tuple[IntArray, IntArray, FloatArray]
 _CHUNK = 1_000  # rows that are dense at a time
 # Up to here a sparse matrix times a dense one takes less time than two dense ones.
 _SPARSE_UP_TO = 0.03
-# So many multiplications of a dense product take the time of one of a sparse product.
-_SPARSE_COST = 80
+# So many multiplications of a dense product take the time of one of a sparse product: rows with
+# an entry in more than a tenth of the columns are multiplied as dense ones.
+_SPARSE_COST = 100
 # Up to so many multiplications the dense product is done before anything else is loaded.
 _FEW = 1e9
 
@@ -25,14 +26,17 @@ def squared(gradient: sparse.csr_array) -> FloatArray:
     """`gradient.T @ gradient`, dense."""
     n_annotators, n_items = gradient.shape
     entries = np.diff(gradient.indptr).astype(np.float64)
-    dense = n_annotators * float(n_items) ** 2
-    if dense < _FEW or dense < _SPARSE_COST * float(entries @ entries):
+    if n_annotators * float(n_items) ** 2 < _FEW:
+        return sum_of_squares(gradient)
+    light = _SPARSE_COST * entries**2 < float(n_items) ** 2
+    if not light.any():
         return sum_of_squares(gradient)
     found = np.zeros((n_items, n_items))
-    by_item = gradient.tocsc()
+    by_item = gradient[light].tocsc()
     by_annotator = by_item.tocsr()  # and the items of each in their order
     _add_squares(_arrays(by_item), _arrays(by_annotator), found)
-    return mirror_lower(found)
+    busy = gradient[~light]
+    return mirror_lower(found) + (sum_of_squares(busy) if busy.shape[0] else 0.0)
 
 
 def _arrays(matrix: sparse.csr_array | sparse.csc_array) -> _Arrays:

@@ -15,14 +15,14 @@ from prefpath.votes.encode import FloatArray
 Matrix = Any  # an ndarray or a scipy sparse array
 
 _LEAST_RIDGE = 16.0 * float(np.finfo(np.float64).eps)  # of the largest entry
-_DENSE_COLUMNS = 2_000  # up to here a dense factorisation is faster than conjugate gradients
+DENSE_COLUMNS = 2_000  # up to here a dense factorisation is faster than conjugate gradients
 
 
 def gram(design: Matrix, weight: FloatArray) -> Matrix:
     """`design.T @ diag(weight) @ design`, dense where it is small."""
     if not isinstance(design, np.ndarray):
         product = (design.T @ sparse.diags_array(weight) @ design).tocsr()
-        return product.toarray() if product.shape[0] <= _DENSE_COLUMNS else product
+        return product.toarray() if product.shape[0] <= DENSE_COLUMNS else product
     return design.T @ (weight[:, None] * design)
 
 
@@ -35,7 +35,9 @@ def solve_ridged(matrix: Matrix, right: FloatArray, ridge: float) -> FloatArray:
     ridge = max(ridge, _LEAST_RIDGE * float(matrix.diagonal().max(initial=0.0)))
     if isinstance(matrix, np.ndarray):
         ridged = matrix + ridge * np.eye(n)
-        return np.asarray(linalg.solve(ridged, right, assume_a="pos"), dtype=float)
+        # Less than a third of the time of `linalg.solve`, which estimates the condition, too.
+        factor = linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
+        return np.asarray(linalg.cho_solve(factor, right, check_finite=False), dtype=float)
     ridged = matrix + ridge * sparse.eye_array(n, format="csr")
     jacobi = 1.0 / ridged.diagonal()
     scale = LinearOperator((n, n), matvec=lambda x: jacobi * np.ravel(x), dtype=np.float64)

@@ -7,6 +7,7 @@ import numpy as np
 from prefpath.votes.encode import BoolArray, FloatArray, IntArray
 from prefpath.votes.graph import saw_one_order
 from prefpath.votes.remote import AnnotatorTotals, RemoteVotes
+from prefpath.votes.segments import sums_between
 from prefpath.votes.votes import Votes
 
 
@@ -34,12 +35,10 @@ def side_clicks(votes: Votes) -> tuple[FloatArray, FloatArray, FloatArray]:
     if isinstance(votes, RemoteVotes):
         left, right, ties = np.ascontiguousarray(votes.known.clicks.T)
         return left, right, ties
-    who, known = votes.annotator, votes.position_known
+    known, choice = votes.position_known, votes.choice
     return tuple(  # type: ignore[return-value]
-        np.bincount(
-            who, votes.weight * (known & (np.sign(votes.choice) == side)), votes.n_annotators
-        )
-        for side in (1, -1, 0)
+        sums_between(votes.offsets, votes.weight * (known & side))
+        for side in (choice > 0, choice < 0, choice == 0)
     )
 
 
