@@ -9,11 +9,18 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 from numba import config, njit
 from numba.core import event
+from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+
+from prefpath.compiling.libraries import InnerCompiler, can_leave_unfinished, set_environments
 
 _HOW: dict[str, Any] = {
     "cache": True,
@@ -64,12 +71,37 @@ def told_before_compiling(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 class _Outer(CPUDispatcher):
-    """A compiled function that says so before it is compiled."""
+    """A compiled function that says so before it is compiled.
+
+    Kernels that call it get a twin without an entry from Python.
+    """
 
     def compile(self, sig: Any) -> Any:
         for tell in _before:
             tell(name_of(self))
-        return super().compile(sig)
+        try:
+            entry = super().compile(sig)
+        except NumbaError:
+            raise
+        except Exception:
+            if not _Inner.unfinished:
+                raise
+            _Inner.finish_all()  # this Numba builds libraries in another way after all
+            entry = super().compile(sig)
+        types, _ = normalize_signature(sig)  # type: ignore[no-untyped-call]
+        set_environments(self.overloads[tuple(types)])
+        return entry
+
+    @cached_property
+    def inner(self) -> Any:
+        """What kernels call."""
+        return _Inner.of(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True})
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self.inner.get_overload(sig)
 
 
 def name_of(compiled: Any) -> str:
@@ -95,11 +127,28 @@ def is_kept(compiled: Any) -> bool:
 
 
 class _Inner(CPUDispatcher):
-    """A compiled function without an entry from Python.
+    """A compiled function without an entry from Python, nor machine code of its own.
 
-    Called from there (tests do), it would end the process: a twin that has one answers. The twin
-    is not kept on disk, where it would be taken for this one.
+    Called from there (tests do), it would end the process: a twin that has one answers. Neither is
+    kept on disk: what is kept of a kernel has all in it that it calls.
     """
+
+    unfinished = can_leave_unfinished()
+    _all: ClassVar[WeakSet[Any]] = WeakSet()
+
+    @classmethod
+    def of(cls, function: Any, how: dict[str, Any]) -> _Inner:
+        """The dispatcher of a function."""
+        own = cls(function, targetoptions=how, pipeline_class=_InnerOrWhole)
+        cls._all.add(own)
+        return own
+
+    @classmethod
+    def finish_all(cls) -> None:
+        """From now on compile whole libraries, as Numba does."""
+        cls.unfinished = False
+        for inner in cls._all:
+            inner._reset_overloads()
 
     def __call__(self, *arguments: Any) -> Any:
         if "twin" not in vars(self):
@@ -109,25 +158,39 @@ class _Inner(CPUDispatcher):
         return self.twin(*arguments)
 
 
+class _InnerOrWhole(InnerCompiler):
+    """Compiles what only kernels call."""
+
+    def define_pipelines(self) -> Any:
+        kind: Any = InnerCompiler if _Inner.unfinished else Compiler
+        return kind.define_pipelines(self)
+
+
 def kernel(**options: Any) -> Callable[[Any], Any]:
     """A compiled function that is called from Python, and perhaps from other kernels, too."""
-    return _made_as(_Outer, {**_HOW, **options})
+    return _made_as(_kept, {**_HOW, **options})
 
 
 def inner_kernel(**options: Any) -> Callable[[Any], Any]:
     """A compiled function that other kernels call."""
-    return _made_as(_Inner, {**_HOW, "no_cpython_wrapper": True, **options})
+    return _made_as(_Inner.of, {**_HOW, "no_cpython_wrapper": True, **options})
 
 
-def _made_as(kind: type[CPUDispatcher], how: dict[str, Any]) -> Callable[[Any], Any]:
-    """A decorator that compiles, and keeps what it compiled, as a dispatcher of our own."""
+def _kept(function: Any, how: dict[str, Any]) -> _Outer:
+    own = _Outer(function, targetoptions=how)
+    own.enable_caching()
+    return own
+
+
+def _made_as(
+    make: Callable[[Any, dict[str, Any]], CPUDispatcher], how: dict[str, Any]
+) -> Callable[[Any], Any]:
+    """A decorator that compiles as a dispatcher of our own."""
 
     def compiled(function: Any) -> Any:
         made = njit(**{**how, "cache": False})(function)
         if not isinstance(made, CPUDispatcher):  # as it is written: NUMBA_DISABLE_JIT
             return made
-        own = kind(function, targetoptions=made.targetoptions)
-        own.enable_caching()
-        return own
+        return make(function, made.targetoptions)
 
     return compiled
