@@ -8,8 +8,10 @@ from prefpath.compiling.kernels import (
     name_of,
     told_before_compiling,
 )
+from prefpath.compiling.references import by_reference
 
 __all__ = [
+    "by_reference",
     "compiles",
     "inner_kernel",
     "is_kept",

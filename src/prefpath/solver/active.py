@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
@@ -34,6 +34,7 @@ from prefpath.solver.pool import Pool, pool_gradient
 from prefpath.solver.rkc import Chebyshev, Stage, next_stage
 
 
+@by_reference
 class Active(NamedTuple):
     """The active annotators and where the part of each begins in y; `at` has one more entry."""
 
@@ -124,6 +125,7 @@ def common_slope(
         f[n_common] = factor * position_gradient
 
 
+@by_reference
 class Equation(NamedTuple):
     """What y' depends on beside y; `position_at` is the common position effect's place, or -1."""
 

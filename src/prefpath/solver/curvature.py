@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats, Ints
 from prefpath.model.loops import longest_run
@@ -37,6 +37,7 @@ _OF_BOUND = 0.55
 _FAR = 0.05
 
 
+@by_reference
 class Rates(NamedTuple):
     """Of each active annotator, for entered effects: how fast scalars and the block relax."""
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel
+from prefpath.compiling import by_reference, inner_kernel
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.penalties import add_scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import slopes
@@ -32,6 +32,7 @@ from prefpath.solver.arguments import (
 MOST_CELLS = 512
 
 
+@by_reference
 class LightCells(NamedTuple):
     """Cells of the light ones among the active annotators; the k-th owns `cell_at[k:k + 2]`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.model.attention import pool_everybody
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.pool_index import PoolIndex
@@ -14,6 +14,7 @@ from prefpath.solver.arguments import CELLS_AT_ONCE, CommonPart, Scratch, Terms
 from prefpath.solver.kernels import add_to_pairs, signed_sum
 
 
+@by_reference
 class Pool(NamedTuple):
     """Weight and mean choice of each pooled pair, over the annotators who wait."""
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints, Target
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
@@ -40,6 +40,7 @@ from prefpath.solver.kernels import add_to_block, vote_gradient
 QUADRATURE_TOLERANCE = 2e-3
 
 
+@by_reference
 class Waiting(NamedTuple):
     """What is known of each waiting annotator, at history entry `since`.
 
@@ -61,6 +62,7 @@ class Waiting(NamedTuple):
     turning: Floats
 
 
+@by_reference
 class History(NamedTuple):
     """The integral of theta (and, last, of the common position effect) at ends of past steps.
 
@@ -75,6 +77,7 @@ class History(NamedTuple):
     travel: Floats
 
 
+@by_reference
 class GradientBounds(NamedTuple):
     """How fast a gradient can be and can change, for one vote of weight 1.
 
