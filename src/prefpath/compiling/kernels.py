@@ -20,7 +20,12 @@ from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-from prefpath.compiling.libraries import InnerCompiler, can_leave_unfinished, set_environments
+from prefpath.compiling.libraries import (
+    InnerCompiler,
+    OuterCompiler,
+    can_leave_unfinished,
+    set_environments,
+)
 
 _HOW: dict[str, Any] = {
     "cache": True,
@@ -76,6 +81,8 @@ class _Outer(CPUDispatcher):
     Kernels that call it get a twin without an entry from Python.
     """
 
+    how_inner: dict[str, Any]
+
     def compile(self, sig: Any) -> Any:
         for tell in _before:
             tell(name_of(self))
@@ -95,7 +102,7 @@ class _Outer(CPUDispatcher):
     @cached_property
     def inner(self) -> Any:
         """What kernels call."""
-        return _Inner.of(self.py_func, {**self.targetoptions, "no_cpython_wrapper": True})
+        return _Inner.of(self.py_func, self.how_inner)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return self.inner.get_call_template(args, kws)
@@ -153,7 +160,7 @@ class _Inner(CPUDispatcher):
     def __call__(self, *arguments: Any) -> Any:
         if "twin" not in vars(self):
             how = {**_HOW, **self.targetoptions, "cache": False, "no_cpython_wrapper": False}
-            del how["nopython"]  # which njit says itself
+            del how["nopython"], how["_nrt"]  # which njit says itself
             self.twin = njit(**how)(self.py_func)
         return self.twin(*arguments)
 
@@ -166,20 +173,26 @@ class _InnerOrWhole(InnerCompiler):
         return kind.define_pipelines(self)
 
 
-def kernel(**options: Any) -> Callable[[Any], Any]:
-    """A compiled function that is called from Python, and perhaps from other kernels, too."""
-    return _made_as(_kept, {**_HOW, **options})
+def kernel(*, allocates: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """A compiled function that is called from Python, and perhaps from other kernels, too.
+
+    One that makes no array, nor calls one that does, need not count references where kernels call
+    it: what they pass outlives the call.
+    """
+
+    def kept(function: Any, how: dict[str, Any]) -> _Outer:
+        own = _Outer(function, targetoptions=how, pipeline_class=OuterCompiler)
+        own.how_inner = {**how, "no_cpython_wrapper": True, "_nrt": allocates}
+        own.enable_caching()
+        return own
+
+    return _made_as(kept, {**_HOW, **options})
 
 
-def inner_kernel(**options: Any) -> Callable[[Any], Any]:
-    """A compiled function that other kernels call."""
-    return _made_as(_Inner.of, {**_HOW, "no_cpython_wrapper": True, **options})
-
-
-def _kept(function: Any, how: dict[str, Any]) -> _Outer:
-    own = _Outer(function, targetoptions=how)
-    own.enable_caching()
-    return own
+def inner_kernel(*, allocates: bool = True, **options: Any) -> Callable[[Any], Any]:
+    """A compiled function that other kernels call; see `kernel`."""
+    how = {**_HOW, "no_cpython_wrapper": True, "_nrt": allocates, **options}
+    return _made_as(_Inner.of, how)
 
 
 def _made_as(

@@ -11,6 +11,8 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
+from prefpath.compiling.typing import KernelFlags, RememberingContext
+
 # What `InnerLibrary` replaces or calls. Another Numba may have none of it.
 _USED = (
     "_finalize_dynamic_globals",
@@ -60,7 +62,17 @@ class InnerLibrary(JITCodeLibrary):
         return 0
 
 
-class InnerCompiler(Compiler):
+class OuterCompiler(Compiler):
+    """Compiles as Numba does, and remembers what it found out."""
+
+    def __init__(self, *how: Any, **named: Any) -> None:
+        super().__init__(*how, **named)  # type: ignore[no-untyped-call]
+        state = self.state
+        state.typingctx = RememberingContext(state.typingctx, state.flags)
+        state.flags = KernelFlags(state.flags)  # type: ignore[no-untyped-call]
+
+
+class InnerCompiler(OuterCompiler):
     """Compiles as Numba does, into such a library."""
 
     def define_pipelines(self) -> Any:

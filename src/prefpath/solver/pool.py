@@ -50,7 +50,7 @@ def move_votes(
                 pool.weight[pair] = 0.0
 
 
-@kernel()
+@kernel(allocates=False)
 def pool_gradient(
     start: int,
     stop: int,

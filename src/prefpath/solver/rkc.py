@@ -81,7 +81,7 @@ class Stage(NamedTuple):
     y2: Floats
 
 
-@kernel()
+@kernel(allocates=False)
 def next_stage(out: Floats, stage: Stage, coefficients: Chebyshev, j: int, step: float) -> None:
     """Stage j of a step; `out` may be `stage.y2`."""
     y0, f0, y1, f1, y2 = stage
