@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.machine import for_rows
 from prefpath.votes import Votes
 
@@ -21,6 +21,7 @@ Places = NDArray[np.uint32]  # unsigned: the compiler need not think of negative
 _WORTH_MERGING = 0.9
 
 
+@by_reference
 class Design(NamedTuple):
     """Who compared what, without what they chose.
 
@@ -40,6 +41,7 @@ class Design(NamedTuple):
     features: Floats
 
 
+@by_reference
 class Target(NamedTuple):
     """What was chosen in each cell, and with what weight; a fold or a resample has its own."""
 

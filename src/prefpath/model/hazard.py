@@ -50,7 +50,7 @@ def _fit_pieces() -> Array:
 _PIECES = _fit_pieces()
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def scalar_hazard(x: float) -> float:
     """`phi(x) / Phi(x)`: its polynomials, and a continued fraction where the tail would vanish."""
     if _LOWEST < x < _HIGHEST:
@@ -70,7 +70,7 @@ def scalar_hazard(x: float) -> float:
     return tail
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def scalar_hazard_excess(x: float) -> float:
     """`hazard(x) + x`, without the cancellation far in the lower tail."""
     if x > _LOWEST:

@@ -10,14 +10,14 @@ from prefpath.compiling import inner_kernel
 from prefpath.model.design import Floats, Ints
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def negate(values: Floats, out: Floats) -> None:
     """Fill in `-values`."""
     for k in range(len(values)):
         out[k] = -values[k]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def mean(values: Floats) -> float:
     """The mean of some values."""
     total = 0.0
@@ -26,7 +26,7 @@ def mean(values: Floats) -> float:
     return total / len(values)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def sum_of_squares(values: Floats) -> float:
     """The sum of squares of some values."""
     total = 0.0
@@ -35,7 +35,7 @@ def sum_of_squares(values: Floats) -> float:
     return total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def longest_run(starts: Ints) -> int:
     """The largest difference of two starts that follow each other; 0 without."""
     longest = 0
@@ -44,7 +44,7 @@ def longest_run(starts: Ints) -> int:
     return longest
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def sort(values: Floats) -> None:
     """Shell's sort, in place."""
     gap = 1

@@ -126,7 +126,7 @@ def as_penalty(penalty: str | Penalty | None, *, has_features: bool) -> Penalty:
 # ---------------------------------------------------------------- what the kernels call
 
 
-@kernel()
+@kernel(allocates=False)
 def dual_norm(code: int, z: Array, start: int, stop: int) -> float:
     """How far the block `z[start:stop]` is from entering."""
     size = 0.0
@@ -139,7 +139,7 @@ def dual_norm(code: int, z: Array, start: int, stop: int) -> float:
     return size
 
 
-@kernel()
+@kernel(allocates=False)
 def scaled_prox(
     code: int, z: Array, start: int, stop: int, threshold: float, scale: float, out: Array
 ) -> bool:
@@ -159,7 +159,7 @@ def scaled_prox(
     return True
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def add_scaled_prox(
     code: int, z: Array, start: int, stop: int, threshold: float, scale: float, out: Array
 ) -> None:
@@ -176,7 +176,7 @@ def add_scaled_prox(
             out[k] += scale * soft_threshold(z[k], threshold)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def time_to_leave(
     code: int, z: Array, slope: Array, start: int, stop: int, threshold: float
 ) -> float:
@@ -196,7 +196,7 @@ def time_to_leave(
     return shortest
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def scalar_time_to_leave(z: float, slope: float, threshold: float) -> float:
     """When `z + t * slope` leaves the interval within the threshold; inf is never."""
     if slope == 0.0:
@@ -204,7 +204,7 @@ def scalar_time_to_leave(z: float, slope: float, threshold: float) -> float:
     return max(threshold - math.copysign(1.0, slope) * z, 0.0) / abs(slope)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def soft_threshold(z: float, threshold: float) -> float:
     """The prox of the absolute value."""
     if z > threshold:

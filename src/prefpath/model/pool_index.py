@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.machine import for_rows
 from prefpath.model.design import Codes, Design, Floats, Ints, Places
 from prefpath.model.losses import Loss
 from prefpath.pairs.keys import number_keys
 
 
+@by_reference
 class PoolIndex(NamedTuple):
     """Which pooled pair each cell belongs to; the same for every fold.
 

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 GRAM, LINEAR, BRADLEY_TERRY, THURSTONE_MOSTELLER, HUBER, SMOOTH_L1 = range(6)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -> float:
     """Derivative of the loss `code` in the margin, for one vote."""
     if code == BRADLEY_TERRY:
@@ -39,7 +39,7 @@ def scalar_gradient(code: int, parameter: float, margin: float, choice: float) -
     return residual / math.sqrt(residual * residual + parameter * parameter)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def slopes(
     code: int,
     parameter: float,
@@ -66,7 +66,7 @@ def slopes(
             margin[k] = weights[k] * scalar_gradient(code, parameter, margin[k], chosen[k])
 
 
-@inner_kernel(fastmath={"contract"})
+@inner_kernel(allocates=False, fastmath={"contract"})
 def _logistic(x: float) -> float:
     """`1 / (1 + exp(-x))` to 1e-14 without a call, so that it is done for several votes at once.
 
@@ -84,7 +84,7 @@ def _logistic(x: float) -> float:
     return 1.0 / (1.0 + e)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def scalar_curvature(code: int, parameter: float, margin: float, choice: float) -> float:
     """Second derivative of the loss `code` in the margin, for one vote."""
     if code == BRADLEY_TERRY:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.checkpoint.files import Arrays
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.model.design import Codes, Floats, Ints, Places
 from prefpath.model.problem import Problem
 from prefpath.selection.criteria import mismatches, vote_costs
@@ -19,6 +19,7 @@ from prefpath.solver.kernels import common_scores, unit_scores
 from prefpath.solver.small import Cells, held_scores, is_small
 
 
+@by_reference
 class HeldOutVotes(NamedTuple):
     """The held-out rows of a fold: those of `who[k]` are `starts[k]:starts[k + 1]`."""
 
@@ -160,6 +161,7 @@ def small_margins(
     return cells.margins(held.scores(y))
 
 
+@by_reference
 class KnotState(NamedTuple):
     """The solver's state y; `place[u]` is annotator u's among the active, or -1."""
 

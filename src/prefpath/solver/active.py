@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
@@ -34,6 +34,7 @@ from prefpath.solver.pool import Pool, pool_gradient
 from prefpath.solver.rkc import Chebyshev, Stage, next_stage
 
 
+@by_reference
 class Active(NamedTuple):
     """The active annotators and where the part of each begins in y; `at` has one more entry."""
 
@@ -42,7 +43,7 @@ class Active(NamedTuple):
     light: LightCells = no_light_cells()
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: Scratch) -> bool:
     """Put the values of an active annotator's parameters into the scratch; do they deviate?"""
     u, n_scalars = active.who[index], len(scratch.scalar)
@@ -66,7 +67,7 @@ def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
     return False
 
 
-@kernel()
+@kernel(allocates=False)
 def active_gradient(
     start: int,
     stop: int,
@@ -101,7 +102,7 @@ def active_gradient(
     return position_gradient
 
 
-@kernel()
+@kernel(allocates=False)
 def common_slope(
     f: Floats, item_gradient: Floats, position_gradient: float, inputs: Inputs
 ) -> None:
@@ -124,8 +125,12 @@ def common_slope(
         f[n_common] = factor * position_gradient
 
 
+@by_reference
 class Equation(NamedTuple):
-    """What y' depends on beside y; `position_at` is the common position effect's place, or -1."""
+    """What y' depends on beside y; `position_at` is the common position effect's place, or -1.
+
+    `first` is the first active annotator whose y' is asked for; beyond 0, of nothing else.
+    """
 
     position_at: int
     active: Active
@@ -134,6 +139,7 @@ class Equation(NamedTuple):
     inputs: Inputs
     theta: Floats
     scratch: Scratch
+    first: int = 0
 
 
 @kernel()
@@ -144,7 +150,7 @@ def stages_serial(
 
     y' is evaluated in one place: every other would be compiled with all that it calls.
     """
-    position_at, active, pairs, pool, inputs, theta, scratch = equation
+    position_at, active, pairs, pool, inputs, theta, scratch, first = equation
     older, f, n_stages = y0.copy(), np.empty_like(y0), len(coefficients.mu) - 1
     newer = y0 + coefficients.first * step * f0
     start = np.int64(0)  # to the compiler, 0 itself would be another type than other numbers
@@ -153,9 +159,12 @@ def stages_serial(
         common = CommonPart(theta, newer[position_at] if position_at >= 0 else 0.0)
         scratch.item_gradient[:] = 0.0
         terms, n_pairs, n_active = inputs.terms, len(pairs.first), len(active.who)
-        position = pool_gradient(start, n_pairs, pairs, pool, terms, common, scratch)
-        position += active_gradient(start, n_active, active, inputs, common, newer, f, scratch)
-        common_slope(f, scratch.item_gradient, position, inputs)
+        position = 0.0
+        if first == 0:
+            position += pool_gradient(start, n_pairs, pairs, pool, terms, common, scratch)
+        position += active_gradient(first, n_active, active, inputs, common, newer, f, scratch)
+        if first == 0:
+            common_slope(f, scratch.item_gradient, position, inputs)
         if j <= n_stages:
             next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
             older, newer = newer, older

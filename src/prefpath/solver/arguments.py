@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prefpath.compiling import by_reference
 from prefpath.model.design import Design, Floats, Target
 from prefpath.model.problem import Problem
 
@@ -19,6 +20,7 @@ DEVIATION, POSITION, ATTENTION = range(3)
 FIRST_SCALAR = 1
 
 
+@by_reference
 class Terms(NamedTuple):
     """The terms of the objective: what kernels need to know of loss, penalty and kappa.
 
@@ -38,6 +40,7 @@ class Terms(NamedTuple):
     stands_for: Floats
 
 
+@by_reference
 class Inputs(NamedTuple):
     """What kernels read of a problem."""
 
@@ -53,6 +56,7 @@ class CommonPart(NamedTuple):
     position: float
 
 
+@by_reference
 class Personal(NamedTuple):
     """A number for every sparse parameter of every annotator.
 
@@ -71,6 +75,7 @@ class Personal(NamedTuple):
         return Personal(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
 
 
+@by_reference
 class Scratch(NamedTuple):
     """Buffers of one shard, so that no kernel allocates.
 

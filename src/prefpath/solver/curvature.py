@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats, Ints
 from prefpath.model.loops import longest_run
@@ -42,6 +42,7 @@ _WITH_OTHERS = 1.2
 _FAR = 0.05
 
 
+@by_reference
 class Rates(NamedTuple):
     """Of each active annotator, for entered effects: how fast scalars and the block relax."""
 
@@ -81,7 +82,7 @@ def pool_hessian(
         _add_pair(hessian, a, b, side, weight, 1.0, len(common.theta))
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _add_pair(
     hessian: Floats, a: int, b: int, side: int, weight: float, attention: float, position: int
 ) -> None:
@@ -157,14 +158,14 @@ def unit_rates(
         rates.block[index] = _OF_BOUND * _heaviest_pair(u, inputs, degree)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _shrink(terms: Terms, y: Floats, start: int, stop: int, threshold: float) -> float:
     """What a group's z is multiplied with to give the deviation."""
     norm = dual_norm(terms.penalty, y, start, stop)
     return terms.kappa * (1.0 - threshold / norm) if norm > threshold else 0.0
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     """`1 + sigma` of an annotator whose z of it is at a place of y; 1 without attention."""
     if terms.threshold.shape[1] <= ATTENTION:
@@ -173,7 +174,7 @@ def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     return 1.0 + terms.attention_unit * b
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _heaviest_pair(u: int, inputs: Inputs, degree: Floats) -> float:
     """The weights of two items that an annotator compared, at most."""
     design, weight = inputs.design, inputs.target.weight

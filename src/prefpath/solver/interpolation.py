@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from prefpath.compiling import by_reference
 from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import GROUP
 from prefpath.solver.active import Active
@@ -16,6 +17,7 @@ from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
 _SETTLED, _MOST_ROUNDS, _NOTHING = 1e-13, 60, 1e-300
 
 
+@by_reference
 class Ends(NamedTuple):
     """A step as kernels read it: state and slope at both ends."""
 

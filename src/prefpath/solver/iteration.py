@@ -104,7 +104,7 @@ def lbi_shard(
     return position_gradient
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _move_block(
     u: int, inputs: Inputs, dual: Dual, time: float, step: float, scratch: Scratch
 ) -> None:
@@ -120,7 +120,7 @@ def _move_block(
             dual.entered[u, DEVIATION] = time + step * _crossing(before, after, threshold)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _move_scalars(
     u: int, inputs: Inputs, dual: Dual, time: float, step: float, scratch: Scratch
 ) -> None:
@@ -136,7 +136,7 @@ def _move_scalars(
             dual.entered[u, effect] = time + step * _crossing(before, after, threshold)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _crossing(before: float, after: float, threshold: float) -> float:
     """Share of a step after which a quantity that grew past the threshold reached it."""
     if before >= threshold or after <= before:

@@ -28,7 +28,7 @@ from prefpath.solver.arguments import (
 )
 
 
-@kernel()
+@kernel(allocates=False)
 def common_scores(common: Floats, design: Design, theta: Floats) -> None:
     """`theta = Phi eta`."""
     if design.features.shape[0] == 0:
@@ -43,14 +43,14 @@ def common_scores(common: Floats, design: Design, theta: Floats) -> None:
         theta[i] = total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def value_block(u: int, z: Floats, start: int, stop: int, terms: Terms, scratch: Scratch) -> bool:
     """Put `kappa * prox` of u's block into the scratch; tells whether any of it is not zero."""
     threshold = terms.threshold[u, DEVIATION]
     return scaled_prox(terms.penalty, z, start, stop, threshold, terms.kappa, scratch.coefficient)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def value_scalars(u: int, z: Floats, terms: Terms, scratch: Scratch) -> None:
     """Put `kappa * prox` of u's scalars into the scratch."""
     for k in range(len(z)):
@@ -58,7 +58,7 @@ def value_scalars(u: int, z: Floats, terms: Terms, scratch: Scratch) -> None:
         scratch.scalar[k] = terms.kappa * soft_threshold(z[k], threshold)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def unit_gradient(
     u: int, inputs: Inputs, common: CommonPart, deviates: bool, scratch: Scratch
 ) -> None:
@@ -80,7 +80,7 @@ def unit_gradient(
     add_to_items(u, inputs.design, scratch.score_gradient, seen_by, scratch.item_gradient)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: Scratch) -> float:
     """The scores of u's items at the values in the scratch, without position effects.
 
@@ -99,7 +99,7 @@ def unit_scores(u: int, inputs: Inputs, theta: Floats, deviates: bool, scratch: 
 
 
 # Sums in any order: several products at once.
-@inner_kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
 def own_scores(
     u: int,
     design: Design,
@@ -125,7 +125,7 @@ def own_scores(
             score[k] = total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def vote_gradient(u: int, inputs: Inputs, position_effect: float, scratch: Scratch) -> float:
     """Sum of the votes' gradients in u's scores (to the scratch) and in u's position bias."""
     design, target, terms = inputs
@@ -146,7 +146,7 @@ def vote_gradient(u: int, inputs: Inputs, position_effect: float, scratch: Scrat
     return position_gradient
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def add_to_pairs(first: Places, second: Places, slope: Floats, gradient: Floats) -> None:
     """Add each slope to its pair's first item and take it from the second.
 
@@ -164,7 +164,7 @@ def add_to_pairs(first: Places, second: Places, slope: Floats, gradient: Floats)
 
 
 # Sums in any order: several products at once.
-@inner_kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
 def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
     """The sum of the slopes, each with its side."""
     total = 0.0
@@ -173,7 +173,7 @@ def signed_sum(position: NDArray[np.int8], slope: Floats) -> float:
     return total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def add_to_items(
     u: int, design: Design, score_gradient: Floats, factor: float, item_gradient: Floats
 ) -> None:
@@ -183,7 +183,7 @@ def add_to_items(
         item_gradient[design.seen_item[start + k]] += factor * score_gradient[k]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def add_to_block(
     u: int, design: Design, score_gradient: Floats, factor: float, out: Floats, at: int
 ) -> None:

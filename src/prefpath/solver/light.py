@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel
+from prefpath.compiling import by_reference, inner_kernel
 from prefpath.model.design import Codes, Design, Floats, Ints, Places, Target
 from prefpath.model.penalties import add_scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import slopes
@@ -32,6 +32,7 @@ from prefpath.solver.arguments import (
 MOST_CELLS = 512
 
 
+@by_reference
 class LightCells(NamedTuple):
     """Cells of the light ones among the active annotators; the k-th owns `cell_at[k:k + 2]`.
 
@@ -118,7 +119,7 @@ def _put(buffer: NDArray[Any], start: int, values: NDArray[Any]) -> NDArray[Any]
 
 # Loops over annotators stand in one function each, over arrays taken out of their tuples: a call
 # with a tuple of arrays, or a slice, counts references, which takes longer than a few votes do.
-@inner_kernel()
+@inner_kernel(allocates=False)
 def light_values(
     start: int,
     stop: int,
@@ -148,7 +149,7 @@ def light_values(
         score[end] = kappa * soft_threshold(y[end], threshold[u, POSITION]) + common.position
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def light_gradient(
     first: int, last: int, light: LightCells, terms: Terms, f: Floats, scratch: Scratch
 ) -> None:
@@ -167,7 +168,7 @@ def light_gradient(
         _add_runs(bias, position, slope, f)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -> None:
     """`f[place] += sign * slope`; runs of one place are summed before they are stored."""
     at, total = place[0], 0.0
@@ -179,7 +180,7 @@ def _add_runs(place: Places, sign: NDArray[np.int8], slope: Floats, f: Floats) -
     f[at] += total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def light_slopes(
     start: int,
     stop: int,
@@ -210,7 +211,7 @@ def light_slopes(
     return position_gradient
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _attention_slope(
     begin: int, end: int, light: LightCells, terms: Terms, theta: Floats, f: Floats
 ) -> float:

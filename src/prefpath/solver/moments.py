@@ -129,7 +129,7 @@ def evaluate_moments(
         f[d] = -terms.kappa / terms.total * summed[d]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
     """`1 + sigma` of an active annotator whose z is at place `at`; 1 without attention."""
     if terms.threshold.shape[1] <= ATTENTION:
@@ -139,7 +139,7 @@ def _attention(u: int, y: Floats, at: int, terms: Terms) -> float:
 
 
 # Sums in any order: several products at once.
-@inner_kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
 def _gradient(matrix: Floats, vector: Floats, coefficient: Floats, out: Floats) -> None:
     for k in range(len(vector)):
         total = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.model.design import Design, Floats, Ints, Places, Target
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.problem import Problem
@@ -13,6 +13,7 @@ from prefpath.solver.arguments import CELLS_AT_ONCE, CommonPart, Scratch, Terms
 from prefpath.solver.kernels import add_to_pairs, signed_sum
 
 
+@by_reference
 class Pool(NamedTuple):
     """Weight and mean choice of each pooled pair, over the annotators who wait."""
 
@@ -48,7 +49,7 @@ def move_votes(
                 pool.weight[pair] = 0.0
 
 
-@kernel()
+@kernel(allocates=False)
 def pool_gradient(
     start: int,
     stop: int,

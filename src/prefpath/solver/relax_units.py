@@ -65,13 +65,13 @@ def relax_units(
             out[place] = relaxed(y[place], force, growth, rate, most, h)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _shrink(terms: Terms, y: Floats, start: int, stop: int, threshold: float) -> float:
     norm = dual_norm(terms.penalty, y, start, stop)
     return 1.0 - threshold / norm if norm > threshold else 0.0
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _relax_block(
     out: Floats,
     now: Point,
@@ -178,7 +178,7 @@ def unit_errors(
     return worst
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _scalar_error(
     points: Points,
     at: int,
@@ -197,7 +197,7 @@ def _scalar_error(
     return h * (phi2(x) * correction + bend * phi1(x) * bent)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _block_error(
     points: Points,
     start: int,
@@ -219,7 +219,7 @@ def _block_error(
     return worst
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _force(point: Point, at: int, rate: float, threshold: float) -> float:
     """What moves a scalar beside its own value."""
     return point.f[at] + rate * soft_threshold(point.y[at], threshold)

@@ -25,7 +25,7 @@ _SMALL = 1e-3
 _SMALL_FOR_BENDING = 0.05
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def phi1(x: float) -> float:
     """`(1 - exp(-x)) / x`: what is left of a constant force after x of its rates."""
     if x < _SMALL:
@@ -33,7 +33,7 @@ def phi1(x: float) -> float:
     return -math.expm1(-x) / x
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def phi2(x: float) -> float:
     """`(exp(-x) - 1 + x) / x^2`: the same of a force that grows from 0."""
     if x < _SMALL:
@@ -41,7 +41,7 @@ def phi2(x: float) -> float:
     return (math.expm1(-x) + x) / (x * x)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def bending(x: float) -> float:
     """What a force adds over x of its rates that bends by `t (t - 1)`, t going from 0 to 1.
 
@@ -79,7 +79,7 @@ def bendings(x: Floats) -> Floats:
     return out
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def relaxed(
     z: float, force: float, growth: float, rate: float, threshold: float, time: float
 ) -> float:
@@ -105,7 +105,7 @@ def relaxed(
     return z
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _lowest(out: float, force: float, growth: float, rate: float, time: float) -> float:
     """When z is closest to its threshold after its start: where it turns, or at the end."""
     last = force + growth * time - rate * _outside(out, force, growth, rate, time)
@@ -122,14 +122,14 @@ def _lowest(out: float, force: float, growth: float, rate: float, time: float) -
     return high
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _outside(out: float, force: float, growth: float, rate: float, time: float) -> float:
     """How far beyond its threshold z is, if it stays there."""
     x = rate * time
     return out * math.exp(-x) + time * (force * phi1(x) + growth * time * phi2(x))
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _way_out(z: float, force: float, growth: float, threshold: float) -> tuple[float, float]:
     """When `z + force t + growth t^2 / 2` first leaves the interval, and on which side."""
     first, on = np.inf, 1.0
@@ -141,7 +141,7 @@ def _way_out(z: float, force: float, growth: float, threshold: float) -> tuple[f
     return first, on
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _first_root(gap: float, pull: float, more: float) -> float:
     """The first t at which `pull t + more t^2 / 2` reaches a gap of at least 0, upward."""
     square = pull * pull + 2.0 * more * gap

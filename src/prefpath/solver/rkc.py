@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import kernel
+from prefpath.compiling import by_reference, kernel
 from prefpath.model.design import Floats
 
 # The damping of Sommeijer, Shampine and Verwer: 5 % at every stage count.
@@ -24,6 +24,7 @@ _DAMPING = 2.0 / 13.0
 MOST_STAGES = 400
 
 
+@by_reference
 class Chebyshev(NamedTuple):
     """Coefficients of an s-stage step; entry j belongs to stage j."""
 
@@ -80,7 +81,7 @@ class Stage(NamedTuple):
     y2: Floats
 
 
-@kernel()
+@kernel(allocates=False)
 def next_stage(out: Floats, stage: Stage, coefficients: Chebyshev, j: int, step: float) -> None:
     """Stage j of a step; `out` may be `stage.y2`."""
     y0, f0, y1, f1, y2 = stage

@@ -118,6 +118,9 @@ class Slope:
         if not alike or any_entered(first, active, y, inputs.terms):
             return self.at(y)
         slope = np.append(f, np.zeros(len(y) - len(f)))
+        if not self._large:  # by the kernel that evaluates all: another would have to be compiled
+            slope[len(f) :] = evaluate_serial(y, self._equation(first))[len(f) :]
+            return slope
         common_scores(y, inputs.design, self.theta)
         common = CommonPart(self.theta, self._position(y))
         scratch = self._scratch_of(0)
@@ -275,7 +278,7 @@ class Slope:
             self._small, self._small_of = self.crowd.small_equation(), self.crowd.active
         return self._small
 
-    def _equation(self) -> Equation:
+    def _equation(self, first: int = 0) -> Equation:
         return Equation(
             self.position_at,
             self.crowd.active,
@@ -284,6 +287,7 @@ class Slope:
             self.crowd.inputs,
             self.theta,
             self._scratch_of(0),
+            first,
         )
 
     def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
@@ -41,6 +41,7 @@ from prefpath.solver.kernels import add_to_block, vote_gradient
 QUADRATURE_TOLERANCE = 2e-3
 
 
+@by_reference
 class Waiting(NamedTuple):
     """What is known of each waiting annotator, at history entry `since`.
 
@@ -62,6 +63,7 @@ class Waiting(NamedTuple):
     turning: Floats
 
 
+@by_reference
 class History(NamedTuple):
     """The integral of theta (and, last, of the common position effect) at ends of past steps.
 
@@ -76,6 +78,7 @@ class History(NamedTuple):
     travel: Floats
 
 
+@by_reference
 class GradientBounds(NamedTuple):
     """How fast a gradient can be and can change, for one vote of weight 1.
 
@@ -178,7 +181,7 @@ def find_suspects(
     return found[:n_found]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _grown(norm: float, threshold: float, passed: float, reach: float) -> float:
     """Bound of a norm that along its slope is at the threshold after `reach`: it is convex."""
     if passed >= reach:
@@ -224,7 +227,7 @@ def refresh(
     return cells_read
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _panel_end(
     u: int, first: int, waiting: Waiting, history: History, now: int, bounds: GradientBounds
 ) -> int:
@@ -245,13 +248,13 @@ def _panel_end(
     return last
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _points(history: History) -> int:
     """Points of a panel: the mean of theta, or with attention Gauss's two on a straight move."""
     return 2 if history.theta.shape[1] > 0 else 1
 
 
-@kernel()
+@kernel(allocates=False)
 def panel_slope(
     u: int, history: History, first: int, last: int, inputs: Inputs, scratch: Scratch
 ) -> None:
@@ -268,7 +271,7 @@ def panel_slope(
         _add_slope(u, position, inputs, 1.0 / n_points, scratch)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _panel_scores(
     u: int, history: History, first: int, last: int, shift: float, design: Design, score: Floats
 ) -> float:
@@ -286,7 +289,7 @@ def _panel_scores(
     return position
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: Scratch) -> None:
     """Add a share of z' at the scores in the scratch to what the scratch has of it."""
     design, factor = inputs.design, -share / inputs.terms.total
@@ -301,7 +304,7 @@ def _add_slope(u: int, position: float, inputs: Inputs, share: float, scratch: S
     add_to_block(u, design, scratch.score_gradient, factor, scratch.coefficient, start)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _note_reach(u: int, waiting: Waiting, inputs: Inputs, scratch: Scratch) -> None:
     """Note how large z is and how long it would take to its threshold along its slope."""
     terms, z = inputs.terms, waiting.z

@@ -1,0 +1,87 @@
+"""What only kernels call stays in LLVM's own form: no machine code, and not optimised as a whole.
+
+Numba makes a library of every function: linked with all it calls, optimised, and emitted as machine
+code; whoever calls it links it in, and does all that again. Here this is left to what Python calls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+from prefpath.compiling.typing import KernelFlags, RememberingContext
+
+# What `InnerLibrary` replaces or calls. Another Numba may have none of it.
+_USED = (
+    "_finalize_dynamic_globals",
+    "_finalize_final_module",
+    "_get_module_for_linking",
+    "_optimize_final_module",
+    "_verify_declare_only_symbols",
+    "codegen",
+    "get_pointer_to_function",
+)
+
+
+def can_leave_unfinished() -> bool:
+    """Whether this Numba builds libraries in the way that is known here."""
+    return all(hasattr(JITCodeLibrary, name) for name in _USED)
+
+
+class _WithoutEnvironments:
+    """A code generator that tells no code where its Python objects are: there is no code."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def set_env(self, *_: Any) -> None:
+        """Whoever links the library in does it (`set_environments`)."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+class InnerLibrary(JITCodeLibrary):
+    """A function and all it calls, to be linked into others."""
+
+    @property
+    def codegen(self) -> Any:
+        return _WithoutEnvironments(self._codegen)
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
+        return 0
+
+
+class OuterCompiler(Compiler):
+    """Compiles as Numba does, and remembers what it found out."""
+
+    def __init__(self, *how: Any, **named: Any) -> None:
+        super().__init__(*how, **named)  # type: ignore[no-untyped-call]
+        state = self.state
+        state.typingctx = RememberingContext(state.typingctx, state.flags)
+        state.flags = KernelFlags(state.flags)  # type: ignore[no-untyped-call]
+
+
+class InnerCompiler(OuterCompiler):
+    """Compiles as Numba does, into such a library."""
+
+    def define_pipelines(self) -> Any:
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = InnerLibrary(codegen, name)  # type: ignore[no-untyped-call]
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+def set_environments(result: Any) -> None:
+    """Tell code that has just been compiled where the Python objects of all it links are."""
+    for environment in result._find_referenced_environments():
+        result.library.codegen.set_env(environment.env_name, environment)
