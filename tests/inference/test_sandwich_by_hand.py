@@ -131,6 +131,25 @@ def test_where_everybody_has_an_own_part_no_votes_tell_the_dispersion():
     np.testing.assert_array_equal(found.unclustered, found.consensus.inverse)
 
 
+def test_followers_whose_votes_weigh_nothing_do_not_tell_the_dispersion():
+    votes = simulate_crowd(900, 3, 4, deviants=1.0, clickers=0, deviation_scale=2.0, seed=1).votes
+    who = votes.annotators[votes.annotator]
+    both = Votes.from_arrays(
+        np.concatenate((who, np.full(4, "weightless", dtype=object))),
+        votes.items[np.append(votes.left, votes.left[:4])],
+        votes.items[np.append(votes.right, votes.right[:4])],
+        np.append(votes.choice, votes.choice[:4]),
+        weight=np.append(votes.weight, np.zeros(4)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PreferenceModel(n_times=3, t_ratio=9.0, cv=0, n_threads=1).fit(both)
+    evidence = gather_evidence(model.fitted_.at(float(model.path_.times[-1])))
+    assert both.annotators[~evidence.active].tolist() == ["weightless"]
+    found = cluster_covariance(evidence)
+    np.testing.assert_array_equal(found.unclustered, found.consensus.inverse)
+
+
 def test_dispersion_by_hand_where_positions_and_weights_are_mixed():
     """A row weighs w / count a vote: squares are w^2 s^2 / count, curvature is w c."""
     rng, n = np.random.default_rng(5), 400

@@ -173,8 +173,10 @@ def cluster_covariance(evidence: Evidence, annotators: Annotators | None = None)
     drift = spread.drift / max(n_present, 1)
     meat = spread.products - n_present * np.outer(drift, drift)
     meat *= (n_present - 1) / max(n_present, 1)
-    # Squared gradients over curvature: about 1 where the loss is a likelihood.
-    dispersion = spread.squares / max(spread.curvature, 1e-300) if spread.n_rows else 1.0
+    # Squared gradients over curvature: about 1 where the loss is a likelihood, and where nobody who
+    # follows has a vote that weighs anything.
+    told = spread.n_rows > 0 and spread.curvature > 0.0
+    dispersion = spread.squares / spread.curvature if told else 1.0
     unclustered = dispersion * consensus.inverse
     # One annotator cannot show how annotators differ: their votes are then all there is.
     alone = n_present < 2
