@@ -29,6 +29,7 @@ SMOKE = (
     "tests/votes/test_votes.py",
     "tests/votes/test_dialects.py",
     "tests/plain/test_rank.py",
+    "tests/compiling",
     "tests/solver/test_small_golden.py",
     "tests/fitted/test_fitted.py",
     "tests/selection/test_selection.py",

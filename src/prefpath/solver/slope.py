@@ -35,6 +35,7 @@ from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import Stage, chebyshev, next_stage
 from prefpath.solver.small import SmallEquation, attention_curvatures_of_few
+from prefpath.solver.spectral import weighted_norm
 from prefpath.solver.state import SlopeState, random_from_words, random_words
 from prefpath.solver.work import Common, Work
 
@@ -70,6 +71,7 @@ class Slope:
         self._large = crowd.is_large
         self._small: SmallEquation | None = None
         self._small_of: Active | None = None
+        self._whole: Equation | None = None
         self._moments = None if crowd.is_small or not moments_pay(problem) else Pooled(problem)
         self.minimiser = CommonMinimiser(problem) if common == "minimise" else None
         self.position_at = problem.n_common if problem.common_position else -1
@@ -119,7 +121,7 @@ class Slope:
             return self.at(y)
         slope = np.append(f, np.zeros(len(y) - len(f)))
         if not self._large:  # by the kernel that evaluates all: another would have to be compiled
-            slope[len(f) :] = evaluate_serial(y, self._equation(first))[len(f) :]
+            slope[len(f) :] = evaluate_serial(y, self._equation_from(first))[len(f) :]
             return slope
         common_scores(y, inputs.design, self.theta)
         common = CommonPart(self.theta, self._position(y))
@@ -278,7 +280,14 @@ class Slope:
             self._small, self._small_of = self.crowd.small_equation(), self.crowd.active
         return self._small
 
-    def _equation(self, first: int = 0) -> Equation:
+    def _equation(self) -> Equation:
+        """For who is active now: laid out for kernels once, not at every call."""
+        known, crowd = self._whole, self.crowd
+        if known is None or known.active is not crowd.active or known.inputs is not crowd.inputs:
+            known = self._whole = self._equation_from(0)
+        return known
+
+    def _equation_from(self, first: int) -> Equation:
         return Equation(
             self.position_at,
             self.crowd.active,
@@ -334,10 +343,3 @@ class Slope:
 def _rounded_up(radius: float) -> float:
     """To a power of the eighth root of 2: rounding errors must not decide about stages."""
     return float(2.0 ** (math.ceil(8.0 * math.log2(radius)) / 8.0))
-
-
-def weighted_norm(y: Floats, n_common: int, kappa: float) -> float:
-    """Norm of `(eta / sqrt(kappa), sqrt(kappa) z)`; a busy BLAS would take far longer."""
-    squares = y * y
-    common, personal = squares[:n_common].sum(), squares[n_common:].sum()
-    return math.sqrt(common / kappa + personal * kappa)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -113,3 +114,10 @@ class _Gram:
         b = a + int(self.common_bias)
         c = b + self.n_block
         return vector[:a], vector[a:b], vector[b:c], vector[c:]
+
+
+def weighted_norm(y: Floats, n_common: int, kappa: float) -> float:
+    """Norm of `(eta / sqrt(kappa), sqrt(kappa) z)`; a busy BLAS would take far longer."""
+    squares = y * y
+    common, personal = squares[:n_common].sum(), squares[n_common:].sum()
+    return math.sqrt(common / kappa + personal * kappa)
