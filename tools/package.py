@@ -35,6 +35,7 @@ SMOKE = (
     "tests/selection/test_selection.py",
     "tests/inference/test_ranks.py",
     "tests/cli/test_fit.py",
+    "tests/cli/test_usage.py",
 )
 
 

@@ -18,7 +18,8 @@ def plain_usage(error: Exception) -> SettingError | None:
         return None
     command = "prefpath" if error.ctx is None else error.ctx.command_path
     to_help = f"{command} --help lists what can be given"
-    if hasattr(error, "possibilities") and error.ctx is not None:
+    no_such = hasattr(error, "possibilities") and hasattr(error, "option_name")
+    if no_such and error.ctx is not None:
         asked = str(error.option_name)  # type: ignore[attr-defined]
         remedy = f"{spelling(asked, _options(error.ctx))} ({to_help})"
         return SettingError(f"there is no option {asked}", remedy=remedy)
