@@ -107,7 +107,7 @@ _AT_A_TERMINAL = "import signal; signal.signal(signal.SIGINT, signal.default_int
 # The program as people start it, except that it is sent a signal once its path is under way, and
 # in a text that is executed: there Python's own exception would decide how the process ends.
 _SIGNALLED = f"""{_AT_A_TERMINAL}
-import sys
+import sys, time
 from prefpath.__main__ import main
 from prefpath.solver.flow import FlowSolver
 
@@ -120,6 +120,11 @@ class HalfMade:
 def signalled(*arguments):
     half_made = HalfMade()
     exec("signal.raise_signal(number)")
+    # Of a path in a thread, the main thread obeys; on a busy machine the path could end before.
+    for _ in range(1000):
+        if sys.unraisablehook is not sys.__unraisablehook__:
+            break
+        time.sleep(0.01)
     follow(*arguments)
 
 FlowSolver.follow = signalled

@@ -15,7 +15,7 @@ from prefpath.compare import MultiLevel, Outcome, Summary
 from prefpath.experiments import report, reproduce, runner
 from prefpath.experiments.published import Published
 from prefpath.experiments.tables import (
-    DEFAULT,
+    DEFAULTS,
     OURS,
     OWN_FOUR,
     PAPER_RIVALS,
@@ -88,8 +88,18 @@ def test_settings_are_those_of_the_published_code() -> None:
 
 def test_only_the_two_likelihoods_drop_ties_as_published() -> None:
     published, equal = TABLES["table4"].variants
-    assert published.without_ties == {*OURS[1:], DEFAULT}
+    assert published.without_ties == {*OURS[1:], *DEFAULTS}
     assert set(OWN_FOUR) <= equal.without_ties
+
+
+def test_our_defaults_differ_in_how_t_is_chosen_alone() -> None:
+    ours = [TABLES["table6"].contender(key) for key in DEFAULTS]
+    assert [one.name for one in ours] == [
+        "prefpath's default, t by mismatch",
+        "prefpath's default, t by log-loss",
+    ]
+    first, second = (one.settings for one in ours if isinstance(one, MultiLevel))
+    assert {key for key in first if first[key] != second[key]} == {"criterion"}
 
 
 def test_a_stopped_run_goes_on_where_it_was(

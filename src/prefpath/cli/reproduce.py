@@ -88,6 +88,7 @@ def _methods(asked: str | None) -> tuple[str, ...]:
         return OWN_FOUR
     names = tuple(name.strip().lower() for name in asked.split(","))
     from prefpath.compare import find_contenders
+    from prefpath.experiments.tables import DEFAULTS
 
-    find_contenders(names)
+    find_contenders([name for name in names if name not in DEFAULTS])
     return names
