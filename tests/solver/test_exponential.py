@@ -10,8 +10,10 @@ import pytest
 from prefpath import simulate_crowd
 from prefpath.model.problem import Problem
 from prefpath.solver import steps
-from prefpath.solver.flow import solve_flow
+from prefpath.solver.exponential import RelaxedEnds
+from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
+from prefpath.solver.relax_units import Point
 from prefpath.solver.relaxation import phi1, phi2, relaxed
 
 
@@ -53,3 +55,26 @@ def test_the_same_path_in_half_the_evaluations(monkeypatch):
     entered, true = path.entry_times("position_bias"), fine.entry_times("position_bias")
     both = np.isfinite(entered) & np.isfinite(true)
     np.testing.assert_allclose(entered[both], true[both], rtol=0.01)
+
+
+def test_what_a_step_knows_by_modes_is_what_they_would_be_computed_to_be():
+    """To the last bit: a path that goes on from a file has only states and slopes."""
+    problem = Problem.build(simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes)
+    with FlowSolver(problem, n_threads=1) as solver:
+        exponential = solver.steps._exponential
+        first = solver.first_entry()
+        n_known = 0
+        for ratio in np.linspace(1.5, 6.0, 40):
+            solver.follow(np.array([ratio * first]))
+            last, now = solver.last, Point(solver.y, solver.f)
+            if not isinstance(last, RelaxedEnds):
+                continue
+            known = exponential._old(last, now)
+            anew = exponential._guess(Point(last.y0, last.f0), now)
+            for part, same in zip(known[1:], anew[1:], strict=True):
+                np.testing.assert_array_equal(part, same)
+            again = exponential.ends(last.as_ends())
+            np.testing.assert_array_equal(again.inner.f0, last.inner.f0)
+            np.testing.assert_array_equal(again.last_slope(), last.last_slope())
+            n_known += last.vectors is exponential.stiffness.vectors
+    assert n_known > 10

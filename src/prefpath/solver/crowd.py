@@ -234,7 +234,11 @@ class Crowd:
     def _theta(self, y: Floats) -> Floats:
         """Scores and, last, the common position effect (0 without one) of a vector like y."""
         n, problem = self.problem.n_common, self.problem
-        return np.append(problem.scores(y[:n]), y[n] if problem.common_position else 0.0)
+        theta = np.zeros(problem.votes.n_items + 1)
+        theta[:-1] = problem.scores(y[:n])
+        if problem.common_position:
+            theta[-1] = y[n]
+        return theta
 
     def state(self) -> CrowdState:
         """Who is active and the history of theta, as plain arrays."""

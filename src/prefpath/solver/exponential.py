@@ -17,6 +17,7 @@ Hochbruck, Ostermann: Exponential multistep methods of Adams-type (2011).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -85,9 +86,14 @@ def _few_items(n_items: int, n_cells: int) -> bool:
 
 
 class Guess(NamedTuple):
-    """A point, and by modes what moves its common part beside itself."""
+    """A point; by modes its common part's slope, how far it is from the start, and its force.
+
+    The force is what moves the common part beside itself.
+    """
 
     point: Point
+    slope: Floats
+    moved: Floats
     force: Floats
 
 
@@ -117,9 +123,9 @@ class Exponential:
     def step(self, last: StepEnds, now: Point, length: float) -> tuple[RelaxedEnds, float]:
         """A step from now, after the last one; its error as a multiple of what it may be."""
         self._renew(last.y0, now.y)
-        n = self.crowd.n_common
-        start = Guess(now, to_modes(self.stiffness.vectors, now.f[:n]))
-        before = Before(self._guess(Point(last.y0, last.f0), now), last.length)
+        slope = to_modes(self.stiffness.vectors, now.f[: self.crowd.n_common])
+        start = Guess(now, slope, np.zeros_like(slope), slope)
+        before = Before(self._old(last, now), last.length)
         straight = self._straight_on(before, start, length)
         then, error = self._evaluated(self._end(start, straight, length), start), np.inf
         for _ in range(_MOST_CORRECTIONS):
@@ -129,14 +135,23 @@ class Exponential:
             if error <= 1.0 or error > _HOPELESS:
                 break
         ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
-        return self.ends(ends), error
+        return self._relaxed(ends, Modes(start.slope, then.slope, then.moved)), error
+
+    def _old(self, last: StepEnds, now: Point) -> Guess:
+        """Where the last step began, seen from its end."""
+        old, vectors = Point(last.y0, last.f0), self.stiffness.vectors
+        if not isinstance(last, RelaxedEnds) or last.vectors is not vectors:
+            return self._guess(old, now)
+        slope, moved = last.modes.slope0, -last.modes.moved
+        return Guess(old, slope, moved, slope + self.stiffness.values * moved)
 
     def _straight_on(self, before: Before, start: Guess, h: float) -> Guess:
         """The force at the end of a step over which it went on as straight as over the last."""
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
         old, now, ratio = before.guess.point, start.point, h / before.length
         force = start.force + ratio * (start.force - before.guess.force)
-        return Guess(straight_on(old, now, active, terms, rates, ratio), force)
+        point = straight_on(old, now, active, terms, rates, ratio)
+        return start._replace(point=point, force=force)
 
     def _corrected(
         self, before: Before, start: Guess, straight: Guess, guess: Guess, h: float
@@ -152,18 +167,17 @@ class Exponential:
 
     def ends(self, ends: Ends) -> RelaxedEnds:
         """A step that has been made, to look into."""
-        n, h = self.crowd.n_common, ends.length
-        values, vectors = self.stiffness.values, self.stiffness.vectors
-        mean = to_modes(vectors, (ends.y1[:n] - ends.y0[:n]) / h)
-        smooth = []
-        for f in (ends.f0, ends.f1):
-            # What is stiff has no slope to speak of: its noise, times its rate, would be one.
-            modes = (to_modes(vectors, f[:n]) + h * values * mean) / (1.0 + h * values)
-            smooth.append(np.concatenate((to_modes(self._rows, modes), f[n:])))
-        inner = StepEnds(ends.start, h, ends.y0, ends.y1, smooth[0], smooth[1])
+        start, then = Point(ends.y0, ends.f0), Point(ends.y1, ends.f1)
+        slope = to_modes(self.stiffness.vectors, ends.f0[: self.crowd.n_common])
+        guess = self._guess(then, start)
+        return self._relaxed(ends, Modes(slope, guess.slope, guess.moved))
+
+    def _relaxed(self, ends: Ends, modes: Modes) -> RelaxedEnds:
         terms, active = self.crowd.inputs.terms, self.crowd.active
-        rates = self.stiffness.rates
-        return RelaxedEnds(*ends, inner=inner, active=active, terms=terms, rates=rates)
+        return RelaxedEnds(
+            *ends, modes=modes, vectors=self.stiffness.vectors, rows=self._rows,
+            values=self.stiffness.values, active=active, terms=terms, rates=self.stiffness.rates,
+        )  # fmt: skip
 
     def _renew(self, old: Floats, y: Floats) -> None:
         """Take W again where it has aged; else the rates of those who joined or moved far."""
@@ -177,6 +191,9 @@ class Exponential:
         if not aged:
             moved = whose_scalars_moved(old, y, active, inputs.terms)
             which = np.concatenate((moved, which))
+        if not aged and not len(which):
+            self.stiffness = self.stiffness._replace(age=age + 1)
+            return
         rates = room_for(self.stiffness.rates, len(active.who))
         hessian = np.zeros((n, n) if aged else (0, 0))
         unit_rates(which, active, inputs, common, y, hessian, rates)
@@ -203,8 +220,8 @@ class Exponential:
     def _guess(self, point: Point, now: Point) -> Guess:
         """A point with what moves the common part beside itself, by modes; y counts from now."""
         n, (values, vectors, *_rest) = self.crowd.n_common, self.stiffness
-        moved = to_modes(vectors, point.y[:n] - now.y[:n])
-        return Guess(point, to_modes(vectors, point.f[:n]) + values * moved)
+        moved, slope = to_modes(vectors, point.y[:n] - now.y[:n]), to_modes(vectors, point.f[:n])
+        return Guess(point, slope, moved, slope + values * moved)
 
     def _error(self, before: Before, start: Guess, guess: Guess, then: Guess, h: float) -> float:
         """Largest estimated local error: the last correction, and how the force bends."""
@@ -221,14 +238,38 @@ class Exponential:
         return max(common, self.problem.kappa * personal)
 
 
+class Modes(NamedTuple):
+    """The common part of a step, by modes: its slope at both ends, and how far it moved."""
+
+    slope0: Floats
+    slope1: Floats
+    moved: Floats
+
+
 @dataclass(frozen=True, kw_only=True)
 class RelaxedEnds(StepEnds):
-    """An exponential step; `inner` has common slopes without the noise of stiff modes."""
+    """An exponential step; `vectors` and their `rows`, and `values`, are those of its W."""
 
-    inner: StepEnds
+    modes: Modes
+    vectors: Floats
+    rows: Floats
+    values: Floats
     active: Active
     terms: Terms
     rates: Rates
+
+    @cached_property
+    def inner(self) -> StepEnds:
+        """The step with common slopes that have no noise of stiff modes."""
+        slope0, slope1, _ = self.modes
+        smooth = self._smooth(self.f0, slope0), self._smooth(self.f1, slope1)
+        return StepEnds(self.start, self.length, self.y0, self.y1, *smooth)
+
+    def _smooth(self, f: Floats, slope: Floats) -> Floats:
+        """What is stiff has no slope to speak of: its noise, times its rate, would be one."""
+        fast = self.length * self.values
+        modes = (slope + fast * (self.modes.moved / self.length)) / (1.0 + fast)
+        return np.concatenate((to_modes(self.rows, modes), f[len(modes) :]))
 
     def at(self, t: float) -> Floats:
         """The state at time t within the step; scalars by their own equation."""
