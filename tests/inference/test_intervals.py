@@ -48,7 +48,6 @@ def test_every_interval_holds_its_score_and_rank(model, interval):
     )
 
 
-
 def test_a_handful_of_votes_is_not_surely_ranked_because_own_scores_fit_them_all():
     """Five votes of three annotators had a winner with 50 % won, "rank 1 to 2" and score 3.7."""
     votes = Votes.from_arrays(

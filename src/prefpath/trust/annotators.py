@@ -76,9 +76,13 @@ def check_dominance(votes: Votes) -> TrustCheck:
         return TrustCheck("many voices", "warn", f"there is only one {votes.voter}",
                           "nobody can differ from a crowd of one")  # fmt: skip
     if nobody_shares_an_item(votes):
-        return TrustCheck("many voices", "warn", f"no two {votes.voter}s judged the same item",
-                          "nobody can be compared with the others: have several judge some pairs "
-                          "alike, or rank what the items have in common (--left, --right)")  # fmt: skip
+        return TrustCheck(
+            "many voices",
+            "warn",
+            f"no two {votes.voter}s judged the same item",
+            "nobody can be compared with the others: have several judge some of the pairs, or rank "
+            "what items have in common (the model that wrote them: --left, --right)",
+        )
     if share[first] <= DOMINANT_SHARE or votes.n_annotators == 2:
         return TrustCheck("many voices", "passed", finding)
     return TrustCheck(

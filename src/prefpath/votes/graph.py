@@ -64,9 +64,7 @@ def nobody_shares_an_item(votes: Votes) -> bool:
     owner = np.zeros(votes.n_items, dtype=votes.annotator.dtype)
     for items in (votes.left, votes.right):
         owner[items] = votes.annotator
-    return all(
-        np.array_equal(owner[items], votes.annotator) for items in (votes.left, votes.right)
-    )
+    return all(np.array_equal(owner[items], votes.annotator) for items in (votes.left, votes.right))
 
 
 def _few_in_one_order(
