@@ -8,6 +8,7 @@ import pytest
 from prefpath import PreferenceModel, SettingError, VoteError, Votes, VoteWarning, simulate_crowd
 from prefpath.diagnose import diagnose
 from prefpath.diagnose.tastes import agreement_with, discordant_share
+from prefpath.trust import trust_panel
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,23 @@ def test_one_annotator_gets_a_table_and_nobody_to_differ_from():
         model = PreferenceModel(cv=0, n_times=5, t_ratio=3.0).fit(votes)
     about = diagnose(model).of("a")
     assert about["reason"] == "there is nobody to differ from"
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_whom_nobody_else_can_be_compared_with_does_not_go_with_the_crowd(crowded):
+    """Prompts of one annotator each: their own votes are all that their items' scores rest on."""
+    rng = np.random.default_rng(0)
+    prompt, n = np.repeat(np.arange(240), 6), 240 * 6
+    first, second = (np.tile(k, 240) for k in np.triu_indices(4, 1))
+    score = rng.normal(0, 1.5, (240, 4))
+    gap = score[prompt, first] - score[prompt, second]
+    left, right = (np.char.add(prompt.astype(str), np.char.mod("-%d", k)) for k in (first, second))
+    choice = np.where(rng.random(n) < 1 / (1 + np.exp(-gap)), 1, -1)
+    votes = Votes.from_arrays(prompt % (60 if crowded else 12), left, right, choice)
+    with pytest.warns(VoteWarning, match="groups"):
+        model = PreferenceModel(cv=0, n_times=3, t_ratio=1.5).fit(votes)
+    assert set(model.annotator_columns()["verdict"]) == {"inconclusive"}
+    assert trust_panel(votes)["many voices"].finding == "no two annotators judged the same item"
 
 
 def test_bad_questions_are_answered_clearly(model, found):

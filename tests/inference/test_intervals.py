@@ -48,6 +48,20 @@ def test_every_interval_holds_its_score_and_rank(model, interval):
     )
 
 
+def test_a_handful_of_votes_is_not_surely_ranked_because_own_scores_fit_them_all():
+    """Five votes of three annotators had a winner with 50 % won, "rank 1 to 2" and score 3.7."""
+    votes = Votes.from_arrays(
+        ["ann", "ann", "bob", "bob", "cy"], list("abaca"), list("bccbb"), [1, 1, -1, 1, 0]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PreferenceModel(n_threads=1).fit(votes)
+    top = model.ranking_columns()
+    assert list(top["rank_low"]) == [1, 1, 1]
+    assert list(top["rank_high"]) == [3, 3, 3]
+    assert np.abs(top["score"]).max() < 1.0
+
+
 def test_without_intervals_scores_are_the_paths(model):
     columns = model.ranking_columns(interval=None)
     np.testing.assert_array_equal(np.sort(columns["score"]), np.sort(model.path_.scores(model.t_)))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from same_votes import assert_same_votes
 
-from prefpath import VoteError, Votes, read_votes
+from prefpath import VoteError, Votes, VoteWarning, read_votes
 from prefpath.comparisons import votes_of_frame
 from prefpath.votes.choices import parse_choices
 
@@ -31,6 +31,10 @@ def table(header: str, *columns: list[str], separator: str = ",") -> str:
 
 def coded(left: str, right: str) -> list[str]:
     return [left if choice > 0 else right for choice in CHOICE]
+
+
+def codes_of(labels: list[str], first: int = 901) -> list[str]:
+    return [str(first + "xyz".index(label)) for label in labels]
 
 
 # name: (file, what is said of it)
@@ -102,6 +106,26 @@ READ = {
         table("Vote ID,Session ID,Left Choice ID,Left Choice Text,Right Choice ID,Winner ID",
               list("1234"), WHO, LEFT, ["long text"] * 4, RIGHT, WINNER),
         "every Session ID is one annotator"),
+    "All Our Ideas, as it is exported": (
+        table("Vote ID,Session ID,Winner ID,Winner Text,Loser ID,Loser Text,Left Choice ID,"
+              "Right Choice ID", list("1234"), WHO, codes_of(WINNER), WINNER,
+              codes_of(LOSER), LOSER,
+              codes_of(LEFT), codes_of(RIGHT)),
+        "items are called as in Winner Text and Loser Text; Winner ID names the winner"),
+    "ids of winners beside ids and names of items": (
+        table("user,left_id,left_name,right_id,right_name,winner_id", WHO, codes_of(LEFT), LEFT,
+              codes_of(RIGHT), RIGHT, codes_of(WINNER)),
+        "items are called as in left_name and right_name; winner_id names the winner"),
+    "ids as low as codes, and names in other columns": (
+        table("user,item_1_id,item_2_id,item_1_title,item_2_title,winner_id", WHO,
+              codes_of(LEFT, 1), codes_of(RIGHT, 1), LEFT, RIGHT, codes_of(WINNER, 1)),
+        "items are called as in item_1_title and item_2_title"),
+    "results of both sides": (
+        table("judge,home,away,score", WHO, LEFT, RIGHT, ["2:1", "0:3", "10:9", "0 - 1"]),
+        "score is the score of both, home's first"),
+    "German, with a button of its own name": (
+        table("Teilnehmer;Variante links;Variante rechts;Auswahl", WHO, LEFT, RIGHT,
+              coded("links", "rechts"), separator=";"), "'links' is left"),
     "chess": (
         table("judge,White,Black,Result,WhiteElo,BlackElo", WHO, LEFT, RIGHT, coded("1-0", "0-1"),
               ["2800"] * 4, ["2700"] * 4), "'1-0' is left"),
@@ -283,6 +307,26 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a column of which nothing is known": (
         table("user,left,right,seconds,hooray", WHO, LEFT, RIGHT, list("1234"), WINNER),
         "name the column of the verdicts with --choice 'hooray' (", {"choice": "hooray"}),
+    "a button nobody knows, among other columns": (
+        table("user,left,right,when,knob,age,remark,city", WHO, LEFT, RIGHT, ["1.5.2025"] * 4,
+              coded("left", "right"), ["33"] * 4, ["fine"] * 4, ["Bonn"] * 4),
+        "name the column of the verdicts with --choice 'knob' (", {"choice": "knob"}),
+    "sides and words of which nothing is known": (
+        table("user,left,right,verdict", WHO, LEFT, RIGHT, ["A", "C", "A", "B"]),
+        "--choices A=left,B=right,C=tie (choices={", {}),
+    "a square table of counts": (
+        ",x,y,z\nx,0,3,1\ny,1,0,2\nz,4,1,0\n", "columns winner, loser and weight", {}),
+    "a square table of counts without names": (
+        "0,3,1\n1,0,2\n4,1,0\n", "columns winner, loser and weight", {}),
+    "best and worst of several": (
+        table("user,item1,item2,item3,best,worst", WHO, LEFT, RIGHT, ["w"] * 4, WINNER, LOSER),
+        "--left 'best' --right 'worst' --winner-first", {}),
+    "best and worst of every task": (
+        table("user,Q1_best,Q1_worst,Q2_best,Q2_worst", WHO, WINNER, LOSER, WINNER, LOSER),
+        "pandas.wide_to_long", {}),
+    "no names of columns": (
+        table("ann,x,y,left", WHO, LEFT, RIGHT, coded("left", "right")),
+        "put a line of names above it", {}),
     "columns nobody knows": (
         table("who,thing,other,who_won", WHO, LEFT, RIGHT, WINNER), "not votes in any known shape",
         {"annotator": "who", "left": "thing", "right": "other", "choice": "who_won"}),
@@ -329,6 +373,17 @@ def test_ids_of_winners_are_read_as_winners(tmp_path: Path) -> None:
         votes = read_votes(source)
         assert_same_votes(votes, expected)
         assert "Winner ID names the winner" in votes.origin["read_as"]
+
+
+def test_words_that_are_given_a_meaning_leave_plain_sides_what_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(table("annotator,left,right,choice", WHO, LEFT, RIGHT, ["A", "B", "C", "D"]))
+    with pytest.warns(VoteWarning, match="1 row without a verdict"):
+        votes = read_votes(path, choices={"C": "tie", "D": "none"})
+    assert_same_votes(votes, Votes.from_arrays(WHO[:3], LEFT[:3], RIGHT[:3], [1, -1, 0]))
+    with pytest.raises(VoteError, match="unknown choice: 'B'") as caught:
+        read_votes(path, choices={"A": "left", "C": "tie", "D": "none"})
+    assert "--choices A=left,C=tie,B=right" in str(caught.value)
 
 
 def test_ids_that_may_be_first_and_second_are_not_guessed(tmp_path: Path) -> None:

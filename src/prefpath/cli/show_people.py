@@ -69,6 +69,13 @@ def nothing_to_tell(findings: Findings) -> str:
 
 def nobody(findings: Findings, leaning: Sequence[Row], otherwise: Sequence[Row]) -> str:
     """In which way nobody stands out; empty where both tables have rows."""
+    from prefpath.votes.graph import nobody_shares_an_item
+
+    votes, voter = findings.fitted.votes, findings.fitted.votes.voter
+    if findings.fitted.features is None and nobody_shares_an_item(votes):
+        alone = f"No two {voter}s judged the same item: who is unlike the others cannot be told."
+        upright = votes.position_known.any() and not leaning
+        return f"{alone} Nobody leans to one side beyond chance." if upright else alone
     if not findings.fitted.votes.position_known.any():
         said = "No vote says what was shown on the left: nobody can be seen to lean."
         return said if otherwise else f"{said} Nobody is unlike the crowd beyond chance."

@@ -14,7 +14,7 @@ from prefpath.pairs.systems import solve_ridged
 
 # A normal prior with standard deviation 10 on the scores: far wider than any real score, yet
 # an item that never lost, or never met the others, keeps a finite one.
-_RIDGE = 0.01
+RIDGE = 0.01
 _MOST_STEPS = 50
 _LONGEST_STEP = 2.0
 _FARTHEST = 30.0
@@ -56,12 +56,12 @@ class CommonModel:
         def evaluate(coefficient: Floats) -> tuple[Floats, Floats]:
             margin = np.clip(self._design.margins(coefficient), -_FARTHEST, _FARTHEST)
             score, information = _score_and_information(self._shape.probit, margin, trials, wins)
-            return _RIDGE * coefficient - self._design.pull_back(score), information
+            return RIDGE * coefficient - self._design.pull_back(score), information
 
         coefficient, _, information = minimise(
             evaluate,
             lambda information, gradient: solve_ridged(
-                self._design.system(information), gradient, _RIDGE
+                self._design.system(information), gradient, RIDGE
             ),
             self._last,
             longest=_LONGEST_STEP,
@@ -79,7 +79,7 @@ class CommonModel:
         met: Floats = np.zeros(self._shape.n_items)
         for items in self._items:
             met += np.bincount(items, information, self._shape.n_items)
-        return Consensus(scores - scores.mean(), 1.0 / np.sqrt(met + _RIDGE), position)
+        return Consensus(scores - scores.mean(), 1.0 / np.sqrt(met + RIDGE), position)
 
 
 def _score_and_information(

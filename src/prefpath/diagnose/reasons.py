@@ -161,7 +161,8 @@ def _not_decided(word: str, of: _Row, crowd: CrowdFacts) -> str:
         needed = f"a test needs {crowd.least_votes}"
         return f"{_votes(of)} that prefer{'s' if of.decisive == 1 else ''} an item; {needed}"
     if math.isnan(of.attention):
-        return f"{_votes(of)} on items the crowd holds to be equal say nothing of attention"
+        alike = "on items that the crowd holds to be equal, or that nobody else judged"
+        return f"{_votes(of)} {alike}: they say nothing of attention"
     return f"{_votes(of)} {_which_way(of)}: {_attention(of)}{_open_lean(of)}"
 
 

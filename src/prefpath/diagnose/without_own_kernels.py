@@ -6,9 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
+from prefpath.diagnose.consensus import RIDGE
 from prefpath.diagnose.lean_kernels import Counts, one_slope_and_information
 from prefpath.diagnose.null_model import NullModel
 from prefpath.model.design import Design, Floats, Ints
+
+# Of an item that nobody else saw, what is left of its information is rounding: without this, what
+# an unfinished Newton step leaves of an annotator's own votes would count as the crowd's opinion.
+NOTHING = 1e-9
 
 
 @kernel()
@@ -36,8 +41,11 @@ def leave_out_shard(
                 own[j] = scores[item]
                 continue
             error = null.score_error[item]
-            others = max(1.0 / (error * error) - weight[u] * information[j], 0.0)
+            known = 1.0 / (error * error)
+            others = max(known - weight[u] * information[j], 0.0)
             own[j] = (others * scores[item] - weight[u] * score[j]) / (others + prior)
+            if others - RIDGE <= NOTHING * known:
+                own[j] = 0.0
             variance[start + j] = 1.0 / (others + prior)
         for c in range(design.cells[u], design.cells[u + 1]):
             difference[c] = own[design.left_at[c]] - own[design.right_at[c]]

@@ -29,6 +29,7 @@ from prefpath.inference.consensus import Consensus, invert
 from prefpath.inference.evidence import Evidence
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.model.design import Floats, Ints
+from prefpath.model.losses import Loss
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.trials import trials_of_rows
@@ -38,6 +39,7 @@ _MOST_ROUNDS, _FEWEST_ROUNDS, _LOOKS_AT_AN_ANNOTATOR = 40, 4, 20_000
 _SETTLED = 0.02  # relative change of tau^2, and absolute one of a coefficient
 _LONGEST_STEP = 2.0
 _LEAST_DISPERSION = 1e-6
+_LEAST_OF_DECISIVE = 0.5  # what chance has of the dispersion of decisive votes, at least
 _LEAST_PRIOR = 1e-12  # of the curvature: less is swallowed by rounding
 
 
@@ -150,7 +152,19 @@ def _dispersion(evidence: Evidence, common: Floats) -> float:
     slope = problem.loss.gradient(margin, choice)
     curvature = problem.loss.curvature(margin, choice)
     ratio = (weight * each * slope**2).sum() / max((weight * curvature).sum(), 1e-300)
-    return float(max(ratio, _LEAST_DISPERSION))
+    return float(max(ratio, _least_dispersion(problem.loss, choice, weight)))
+
+
+def _least_dispersion(loss: Loss, choice: Floats, weight: Floats) -> float:
+    """What the dispersion is at least, however closely own scores fit.
+
+    Wins and losses of a likelihood have dispersion 1, ties 0. A handful of votes can be fitted by
+    own scores exactly, and would then seem to be without chance: tastes of any size, surely known.
+    """
+    if not loss.binary or not np.isin(choice, (-1.0, 0.0, 1.0)).all():
+        return _LEAST_DISPERSION
+    decisive = float((weight * choice**2).sum() / max(weight.sum(), 1e-300))
+    return max(_LEAST_OF_DECISIVE * decisive, _LEAST_DISPERSION)
 
 
 class _Part:

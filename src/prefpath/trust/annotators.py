@@ -15,7 +15,7 @@ from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import plain_label
-from prefpath.votes.graph import VOTES_TO_LEAN, busy_in_one_order
+from prefpath.votes.graph import VOTES_TO_LEAN, busy_in_one_order, nobody_shares_an_item
 from prefpath.votes.origin import left_out
 from prefpath.votes.totals import sides_chosen
 
@@ -75,6 +75,14 @@ def check_dominance(votes: Votes) -> TrustCheck:
     if votes.n_annotators == 1:
         return TrustCheck("many voices", "warn", f"there is only one {votes.voter}",
                           "nobody can differ from a crowd of one")  # fmt: skip
+    if nobody_shares_an_item(votes):
+        return TrustCheck(
+            "many voices",
+            "warn",
+            f"no two {votes.voter}s judged the same item",
+            "nobody can be compared with the others: have several judge some of the pairs, or rank "
+            "what items have in common (the model that wrote them: --left, --right)",
+        )
     if share[first] <= DOMINANT_SHARE or votes.n_annotators == 2:
         return TrustCheck("many voices", "passed", finding)
     return TrustCheck(

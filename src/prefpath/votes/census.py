@@ -94,11 +94,14 @@ def count_named(
         f" WHERE of_{side}"
         for side in ("left_item", "right_item")
     )
-    alike = database.rows(
-        f"SELECT count(*) FROM ({labels}) JOIN telling_words ON label = word OR"
-        " TRY_CAST(label AS DOUBLE) = TRY_CAST(word AS DOUBLE)"
+    alike = (
+        relation.coded
+        or database.rows(
+            f"SELECT count(*) FROM ({labels}) JOIN telling_words ON label = word OR"
+            " TRY_CAST(label AS DOUBLE) = TRY_CAST(word AS DOUBLE)"
+        )[0][0]
     )
-    if not alike[0][0]:
+    if not alike:
         return {}
     found = database.rows(
         "SELECT verdict, count(*), count(*) FILTER (named LIKE '%left'),"
@@ -125,7 +128,7 @@ def take_census(database: Database, relation: Relation, settled: Settled, rules:
             remedy="look whether the file was written to its end: it has names of columns only",
         )
     if rules.unknown == "error":
-        _check_unknown(database, relation, census.unknown, settled)
+        _check_unknown(database, relation, census, settled)
         _check_missing(database, relation)
     _check_weights_and_positions(database, relation, census)
     return census
@@ -188,8 +191,9 @@ def _check_weights_and_positions(database: Database, relation: Relation, census:
 
 
 def _check_unknown(
-    database: Database, relation: Relation, unknown: Mapping[str, int], settled: Settled
+    database: Database, relation: Relation, census: Census, settled: Settled
 ) -> None:
+    unknown = census.unknown
     if not unknown:
         return
     n_bad = sum(unknown.values())
@@ -205,15 +209,14 @@ def _check_unknown(
         f"{', ...' if len(words) > _MOST_WORDS_NAMED else ''}",
         rows=_rows(database, relation, is_unknown, n_bad),
         expected=settled.expected,
-        remedy=f"{_remedy(unknown, settled)}; or drop the rows with --unknown drop "
-        '(unknown="drop")',
+        remedy=f'{_remedy(census, settled)}; or drop the rows with --unknown drop (unknown="drop")',
     )
 
 
-def _remedy(unknown: Mapping[str, int], settled: Settled) -> str:
-    if all(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", word) for word in unknown):
+def _remedy(census: Census, settled: Settled) -> str:
+    if all(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", word) for word in census.unknown):
         return "these numbers have a decimal comma: write them with a decimal point"
-    return settled.remedy
+    return settled.remedy_for(census.kept, census.unknown)
 
 
 def _check_missing(database: Database, relation: Relation) -> None:

@@ -6,7 +6,9 @@ number. A code that can be read in more than one way is refused, with the option
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -24,9 +26,11 @@ from prefpath.votes.verdicts import (
     TIE,
     Verdict,
     WordReader,
+    is_result,
     number,
     read_by_name,
     read_probability,
+    read_result,
     read_strength_of_right,
     word_reading,
 )
@@ -48,6 +52,18 @@ _SIDE_WORDS = (
     ("model_a", "model_b"), ("model_1", "model_2"), ("[[a]]", "[[b]]"), ("1-0", "0-1"),
 )  # fmt: skip
 _MOST_NAMED = 0.5
+_MOST_IN_EXAMPLE = 4
+_SAID = {1.0: "left", -1.0: "right", 0.0: "tie"}
+
+
+def _example(means: Mapping[str, str]) -> str:
+    """What words mean, as an option and in Python."""
+    typed = ",".join(f"{word}={meaning}" for word, meaning in means.items())
+    quote = "'" if re.search(r"[^\w=,.-]", typed) else ""
+    return f"--choices {quote}{typed}{quote} (choices={json.dumps(means, ensure_ascii=False)})"
+
+
+_EXAMPLE = _example({"yes": "left", "no": "right"})
 
 
 class NamedRows(NamedTuple):
@@ -69,10 +85,22 @@ class Settled:
     expected: str = "left, right or tie; 1, -1 or 0; or the name of one of the two items"
     unknown: str = "an unknown choice"
     remedy: str = (
-        "correct these words; or say what they mean, for example --choices yes=left,no=right"
-        ' (choices={"yes": "left", "no": "right"}); or name the column of the verdicts with '
-        '--choice (choice="...")'
+        f"correct these words; or say what they mean, for example {_EXAMPLE}; or name the column "
+        'of the verdicts with --choice (choice="...")'
     )
+
+    def remedy_for(self, known: Mapping[str, Verdict], unknown: Iterable[str]) -> str:
+        """The remedy for words nobody knows, its example about all the words there are."""
+        sides = {word: _SAID[verdict.choice] for word, verdict in known.items()
+                 if verdict.choice in _SAID}  # fmt: skip
+        lacking = [side for side in ("left", "right") if side not in sides.values()]
+        told = [*lacking, *["tie"] * (_MOST_IN_EXAMPLE if sides else 0)]
+        added = dict(zip(sorted(unknown), told, strict=False))
+        means = {**sides, **added}
+        plain = all(re.fullmatch(r"[\w.() /\[\]-]*\w[\w.() /\[\]-]*", word) for word in means)
+        if not plain or len(sides) < len(known) or len(added) < len(set(unknown)):
+            return self.remedy
+        return self.remedy.replace(_EXAMPLE, _example(means)) if len(means) > 1 else self.remedy
 
 
 @dataclass(frozen=True)
@@ -132,6 +160,9 @@ def settle_choices(
     chosen = Chosen.of(telling, sides)
     if not chosen.others and not chosen.values:
         return Settled(word_reading(sides), said=_say_sides(columns, telling, sides))
+    if all(map(is_result, telling)):
+        said = f"{columns.verdict} is the score of both, {columns.left}'s first: the higher won"
+        return Settled(read_result, said=said)
     n_named = sum(rows.left + rows.right for rows in naming.values())
     if chosen.others and n_named >= _MOST_NAMED * sum(words[word] for word in telling):
         return by_name(columns.verdict, naming)
@@ -150,6 +181,8 @@ def by_name(verdict: str, naming: Mapping[str, NamedRows]) -> Settled:
         said=f"{verdict} names the winner{how}",
         expected="the label of one of the two items of the row, or tie",
         unknown="a choice that names neither of the two items",
+        remedy="correct these words; or name the column of the verdicts with --choice "
+        '(choice="...")',
     )
 
 
@@ -206,7 +239,22 @@ def _as_given(columns: VerdictColumns, given: Choices) -> Settled:
         )
     meanings = {_normal(word): _meaning(word, said) for word, said in given.items()}
     said = ", ".join(f"{word} is {meaning}" for word, meaning in given.items())
-    return Settled(_read_given(meanings), said=said, expected=f"one of {', '.join(meanings)}")
+    return Settled(
+        _read_given(_own_sides(columns, meanings)),
+        said=said,
+        expected=f"one of {', '.join(map(str, given))}",
+        remedy="correct these words; or give every word its meaning (left, right, tie, none): "
+        f"{_EXAMPLE}",
+    )
+
+
+def _own_sides(columns: VerdictColumns, given: Mapping[str, Verdict]) -> Mapping[str, Verdict]:
+    """The user's meanings, and what words such as A and B mean where none of these is given one."""
+    sides = columns.sides
+    if sides.keys() & given.keys():
+        return given
+    words = {word: side for word, side in sides.items() if number(word).kind != "vote"}
+    return {**words, **given}
 
 
 def parse_choices(text: str) -> Choices:

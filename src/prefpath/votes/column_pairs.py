@@ -50,8 +50,10 @@ _VERDICTS = frozenset((
     "selected", "selecteditem", "selection", "chosen", "chosenitem", "better", "betteritem",
     "pick", "picked", "response", "comparison", "ftr", "whichisbetter", "whichonewins", "wahl",
     "choix", "eleccion", "elección", "scelta", "escolha", "gewinner", "sieger", "gagnant",
-    "préféré", "préférée", "préférence", "bevorzugt", "preferido", "preferida", "preferito",
-    "preferita", "vainqueur", "ganador", "vincitore", "vencedor",
+    "auswahl", "entscheidung", "präferenz",
+    "favorit", "urteil", "bevorzugte", "preferencia", "preferenza", "preferência", "decisión",
+    "décision", "réponse", "préféré", "préférée", "préférence", "bevorzugt", "preferido",
+    "preferida", "preferito", "preferita", "vainqueur", "ganador", "vincitore", "vencedor",
 ))  # fmt: skip
 _WON = frozenset((
     "wins", "won", "win", "winner", "better", "preferred", "prefer", "prefers", "chosen", "chose",
@@ -118,7 +120,7 @@ def find_item_pair(
     """
     found = [
         (_place(stem), pair)
-        for stem, pair in _pairs(list(columns), sides)
+        for stem, pair in pairs_of(list(columns), sides)
         if all(part in _ITEMS for part in stem)
     ]
     return min(found)[1] if found else None
@@ -146,7 +148,7 @@ def find_other_pair(columns: Iterable[str]) -> ColumnPair | None:
     >>> find_other_pair(["seconds_left", "seconds_right"]) is None
     True
     """
-    found = [(stem, pair) for stem, pair in _pairs(list(columns), SHOWN) if len(stem) == 1]
+    found = [(stem, pair) for stem, pair in pairs_of(list(columns), SHOWN) if len(stem) == 1]
     if len(found) != 1 or found[0][0][0] in _SCORES | _MEASURES:
         return None
     return found[0][1]
@@ -154,7 +156,7 @@ def find_other_pair(columns: Iterable[str]) -> ColumnPair | None:
 
 def find_score_pair(columns: Iterable[str]) -> ColumnPair | None:
     """Two columns of scores, one for each item (goals, points): who has more has won."""
-    found = [pair for stem, pair in _pairs(list(columns), SHOWN) if set(stem) & _SCORES]
+    found = [pair for stem, pair in pairs_of(list(columns), SHOWN) if set(stem) & _SCORES]
     return found[0] if found else None
 
 
@@ -242,7 +244,7 @@ def find_named_outcome(columns: Iterable[str]) -> ColumnPair | None:
     >>> find_named_outcome(["chosen", "rejected", "chosen_model", "rejected_model"]).left
     'chosen_model'
     """
-    pairs = _pairs(list(columns), OUTCOME)
+    pairs = pairs_of(list(columns), OUTCOME)
     return next((pair for stem, pair in pairs if stem and set(stem) <= _NOUNS), None)
 
 
@@ -276,11 +278,11 @@ def side_words(left: str, right: str) -> list[tuple[str, str]]:
 
 def differing_parts(left: str, right: str) -> tuple[str, str] | None:
     """What two names differ in: ("a", "b") of model_a and model_b."""
-    pairs = _pairs([left, right], (*SHOWN, *((b, a) for a, b in SHOWN)))
+    pairs = pairs_of([left, right], (*SHOWN, *((b, a) for a, b in SHOWN)))
     return next((pair.parts for _, pair in pairs if pair.left == left), None)
 
 
-def _pairs(
+def pairs_of(
     columns: list[str], sides: Sequence[tuple[str, str]]
 ) -> list[tuple[tuple[str, ...], ColumnPair]]:
     """Pairs of columns, with the parts they share."""

@@ -7,6 +7,7 @@ from typing import Literal
 
 from prefpath.errors import VoteError
 from prefpath.text import spelling
+from prefpath.votes.called import Called
 from prefpath.votes.verdicts import (
     WordReader,
     read_by_name,
@@ -54,6 +55,8 @@ class Dialect:
         What the user is told.
     is_scale : bool
         The verdict is a scale, and nothing says which of its ends is the left item's.
+    called : Called or None
+        Columns with what the items are called, where left, right and verdict are codes.
     """
 
     key: str
@@ -67,6 +70,7 @@ class Dialect:
     shape: Shape = "pair"
     position_known: bool = True
     is_scale: bool = False
+    called: Called | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

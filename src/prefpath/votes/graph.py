@@ -54,6 +54,19 @@ def busy_in_one_order(votes: Votes) -> BoolArray:
     return saw_one_order(votes) & busy
 
 
+def nobody_shares_an_item(votes: Votes) -> bool:
+    """Whether no item was judged by two annotators: nobody can then be compared with others."""
+    if isinstance(votes, RemoteVotes):
+        return bool(votes.voices.max(initial=0) <= 1)
+    voting = int(np.count_nonzero(votes.annotator_count))
+    if 2 * voting > votes.n_items:  # each would need two items of their own
+        return False
+    owner = np.zeros(votes.n_items, dtype=votes.annotator.dtype)
+    for items in (votes.left, votes.right):
+        owner[items] = votes.annotator
+    return all(np.array_equal(owner[items], votes.annotator) for items in (votes.left, votes.right))
+
+
 def _few_in_one_order(
     offsets: IntArray, left: CodeArray, right: CodeArray, known: BoolArray, n_items: int
 ) -> BoolArray:

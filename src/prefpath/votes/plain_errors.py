@@ -26,7 +26,8 @@ _KNOWN = (
         ("not utf-8 encoded",),
         "the text is not UTF-8",
         "text in UTF-8",
-        "convert the file, for example: iconv -f latin1 -t utf-8 votes.csv",
+        "convert the file: in a spreadsheet, save it as CSV UTF-8; on a command line, for example: "
+        "iconv -f windows-1252 -t utf-8 votes.csv > votes-utf8.csv",
     ),
     _Known(
         ("Out of Memory Error",),

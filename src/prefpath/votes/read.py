@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from prefpath.votes.census import Rules, as_words, count_labels, count_named, take_census
@@ -24,6 +25,7 @@ from prefpath.votes.recognise import GivenColumns, Roles, annotator_column, reco
 from prefpath.votes.relation import Relation, Wanted, build_relation, held
 from prefpath.votes.source import Source
 from prefpath.votes.tabulate import Tabulated, tabulate
+from prefpath.votes.unrecognised import NESTED, ROWS_LOOKED_AT
 from prefpath.votes.verdicts import Grades
 from prefpath.votes.votes import Votes
 from prefpath.votes.winner_first import check_left_won, check_winner_first
@@ -134,7 +136,7 @@ def read_votes(
     draw = PairsDrawn(pairs_per_annotator, seed)
     with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
-        known_as = recognise(table, given)
+        known_as = recognise(table, given, partial(_first_words, database, table))
         if known_as.shape == "ratings":
             refuse_for_ratings(weight, position_known, grades, winner_first)
             who = GroupedBy(group, annotators)
@@ -153,6 +155,15 @@ def read_votes(
     if wanted.position is None:
         check_winner_first(result.coded, result.annotators)
     return _as_votes(table, known_as, wanted, result, said, group)
+
+
+def _first_words(database: Database, table: Source, column: str) -> list[str]:
+    """What the first rows hold in a column, as it was written; what is missing aside."""
+    if column in table.repeated or table.columns[column].kind in NESTED:
+        return []
+    written = table.columns[column].written
+    rows = database.rows(f"SELECT {written} FROM {table.scan} LIMIT {ROWS_LOOKED_AT}")
+    return [word for (word,) in rows if word]
 
 
 def read_relation(

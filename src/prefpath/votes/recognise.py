@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from prefpath.errors import VoteError
-from prefpath.text import agreeing, listed, quoted
+from prefpath.text import quoted
+from prefpath.votes.called import find_names
 from prefpath.votes.column_pairs import (
     OUTCOME,
     ColumnPair,
@@ -16,10 +17,7 @@ from prefpath.votes.column_pairs import (
     find_item_pair,
     find_named_outcome,
     find_other_pair,
-    find_score,
-    find_score_pair,
     find_sides_of,
-    find_unnamed,
     find_verdicts,
     is_difference,
 )
@@ -27,11 +25,19 @@ from prefpath.votes.dialects import (
     AS_SHOWN,
     DIALECTS,
     JUDGES,
-    WEIGHTS,
     Dialect,
     dialect_named,
 )
 from prefpath.votes.source import Source
+from prefpath.votes.unrecognised import (
+    NESTED,
+    WHICH_COLUMNS,
+    Look,
+    its_columns,
+    unnest,
+    what_it_may_be,
+    which_verdict,
+)
 from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
 
 Roles = Mapping[str, str]
@@ -41,12 +47,6 @@ _ITEM_NAMES = (
     "item", "movie", "item_id", "movie_id", "movieId", "title", "film", "book", "song", "track",
     "album", "game", "product", "restaurant", "beer", "wine",
 )  # fmt: skip
-_WHICH_COLUMNS = (
-    "say which column is what: --left, --right, --choice and --annotator on the command "
-    'line, left="...", right="...", choice="...", annotator="..." in Python'
-)
-_NESTED = ("list", "struct")
-_MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _UNKNOWN_POSITION = "position unknown: no position bias can be estimated"
 
 
@@ -72,11 +72,12 @@ class GivenColumns:
     winner_first: bool = False
 
 
-def recognise(source: Source, given: GivenColumns) -> Dialect:
+def recognise(source: Source, given: GivenColumns, look: Look | None = None) -> Dialect:
     """The dialect of a table: forced by its key, or the first whose columns are all there.
 
     Columns the user names take the place of the dialect's own. A table of no dialect is read by
-    the parts of its columns' names: two that hold items, and one that holds the verdict.
+    the parts of its columns' names: two that hold items, and one that holds the verdict. For
+    the remedy of tables that are none, a `look` at what their columns hold.
 
     Raises
     ------
@@ -94,11 +95,11 @@ def recognise(source: Source, given: GivenColumns) -> Dialect:
             if named and all(source.find(column) for column in named.columns):
                 return _by_noun(source, named, given)
     if given.dialect is None:
-        return _by_column_names(source, given)
+        return _by_column_names(source, given, look)
     raise VoteError(
-        f"{source.name} is not votes in the shape {given.dialect}: {_its_columns(source)}",
+        f"{source.name} is not votes in the shape {given.dialect}: {its_columns(source)}",
         expected=f"the columns {', '.join(candidates[0].columns)}",
-        remedy=_WHICH_COLUMNS,
+        remedy=WHICH_COLUMNS,
     )
 
 
@@ -133,14 +134,14 @@ def _by_noun(source: Source, dialect: Dialect, given: GivenColumns) -> Dialect:
     return dialect if pair is None else _winners_and_losers(pair)
 
 
-def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
+def _by_column_names(source: Source, given: GivenColumns, look: Look | None) -> Dialect:
     """Votes of no dialect: two columns of items, and one of the verdicts."""
     outcome = find_item_pair(source.columns, OUTCOME)
     if outcome and find_sides_of(source.columns, outcome):
         outcome = None  # the winner is named, and where it stood is known, too
     if outcome and not given.roles.keys() & {"left", "right", "choice"}:
         return _winners_and_losers(outcome)
-    pair, is_scale = _item_columns(source, given.roles), False
+    pair, is_scale = _item_columns(source, given.roles, look), False
     if "choice" in given.roles:
         source.column(given.roles["choice"])
         verdicts = [given.roles["choice"]]
@@ -158,17 +159,22 @@ def _by_column_names(source: Source, given: GivenColumns) -> Dialect:
     if not verdicts and given.winner_first:
         return _winners_and_losers(pair)
     if len(verdicts) != 1:
-        raise _which_verdict(source, pair, verdicts)
-    if source.column(verdicts[0]).kind in _NESTED:
+        raise which_verdict(source, pair, verdicts, look)
+    if source.column(verdicts[0]).kind in NESTED:
         raise VoteError(
             f"the verdicts in {quoted(verdicts[0])} of {source.name} are records",
             expected="one word or number that says who won",
-            remedy=_unnest(verdicts),
+            remedy=unnest(verdicts),
         )
-    said = _sides(pair)
+    called = None
+    if not given.roles.keys() & {"left", "right"}:
+        pair, called = find_names(source.columns, pair, verdicts[0])
+    said = _sides(pair) + (
+        f"; items are called as in {called.first} and {called.second}" if called else ""
+    )
     return Dialect(
         "columns", f"columns {pair.left}, {pair.right}, {verdicts[0]}", pair.left, pair.right,
-        (verdicts[0],), None, JUDGES, said, is_scale=is_scale,
+        (verdicts[0],), None, JUDGES, said, is_scale=is_scale, called=called,
     )  # fmt: skip
 
 
@@ -204,7 +210,7 @@ def _by_counts(
     return replace(found, said=f"{won}; {_UNKNOWN_POSITION}", position_known=False)
 
 
-def _item_columns(source: Source, roles: Roles) -> ColumnPair:
+def _item_columns(source: Source, roles: Roles, look: Look | None = None) -> ColumnPair:
     """The columns of the two items: as the user says, or by their names."""
     for role in roles.keys() & {"left", "right"}:
         source.column(roles[role])
@@ -213,12 +219,13 @@ def _item_columns(source: Source, roles: Roles) -> ColumnPair:
     found = find_item_pair(source.columns) or find_other_pair(source.columns)
     if found is None:
         for name in sorted(source.repeated):
-            source.column(name)  # says that there are two of it
+            if not name.isdecimal():
+                source.column(name)  # says that there are two of it
         raise VoteError(
-            f"{source.name} is not votes in any known shape: {_its_columns(source)}",
+            f"{source.name} is not votes in any known shape: {its_columns(source)}",
             expected="one row for each vote: annotator, left, right, choice, or another known "
             "shape (docs/reading.md)",
-            remedy=_what_it_may_be(source) + _WHICH_COLUMNS,
+            remedy=what_it_may_be(source, look) + WHICH_COLUMNS,
         )
     left, right = roles.get("left", found.left), roles.get("right", found.right)
     return found._replace(left=left, right=right)
@@ -243,38 +250,6 @@ def _by_scores(source: Source, given: GivenColumns, scores: tuple[str, str]) -> 
     )  # fmt: skip
 
 
-def _which_verdict(source: Source, pair: ColumnPair, found: list[str]) -> VoteError:
-    """No column of verdicts, or more than one."""
-    scores = find_score_pair(source.columns)
-    columns = [name for name in source.columns if name not in (pair.left, pair.right)]
-    unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS))
-    may_be = found or (unnamed if len(unnamed) <= _MOST_ASKED else [])
-    named = " or ".join(f"--choice {quoted(name)}" for name in may_be) or "--choice"
-    remedy = f'name the column of the verdicts with {named} (choice="...")'
-    if scores:
-        remedy += (
-            f"; if the item with the higher score won: --scores {scores.left},{scores.right} "
-            f'(scores=("{scores.left}", "{scores.right}"))'
-        )
-    if not found:
-        remedy += f"; if {pair.left} is always the winner: --winner-first (winner_first=True)"
-        if len(columns) > 2:
-            remedy += (
-                "; if every annotator has a column of their own, make a row of each vote "
-                "(pandas.melt)"
-            )
-    which = (
-        f"more than one column may hold the verdict: {listed(list(map(quoted, found)))}"
-        if found
-        else f"no column is named like a verdict: {_its_columns(source)}"
-    )
-    return VoteError(
-        f"{source.name} has items in {quoted(pair.left)} and {quoted(pair.right)}, but {which}",
-        expected="one column that says who won: choice, winner, preference, result, ...",
-        remedy=remedy,
-    )
-
-
 def _item_variants(dialect: Dialect) -> tuple[Dialect, ...]:
     """Ratings call their items by many names."""
     if dialect.shape != "ratings":
@@ -297,31 +272,3 @@ def _with_roles(dialect: Dialect, roles: Roles) -> Dialect | None:
         verdict=(given.get("choice", dialect.verdict[0]),),
         said=f"{given.get('left', dialect.left)} is left",
     )
-
-
-def _what_it_may_be(source: Source) -> str:
-    """The remedy for tables that hold votes in another way than one in a row."""
-    nested = [name for name, column in source.columns.items() if column.kind in _NESTED]
-    if nested:
-        return f"{_unnest(nested)}; or "
-    if score := find_score(source.columns):
-        return (
-            "if every row is one rating of one item, name its column: --dialect ratings --left "
-            f"ITEM --choice {quoted(score)}; or "
-        )
-    return (
-        "if every question of a survey has a column of its own, make a row of each answer "
-        "(pandas.melt); or "
-    )
-
-
-def _unnest(names: list[str]) -> str:
-    return (
-        f"{listed(list(map(quoted, names)), 3)} {agreeing(len(names), 'holds', 'hold')} records "
-        "within records: make one row of each vote (pandas.json_normalize; Label Studio: export "
-        "as CSV)"
-    )
-
-
-def _its_columns(source: Source) -> str:
-    return f"its columns are {listed(list(source.columns), 12)}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from prefpath.errors import VoteError
+from prefpath.votes.called import Called
 from prefpath.votes.check import USABLE_WEIGHTS
 from prefpath.votes.counted import count_rows
 from prefpath.votes.database import Database, quote_text
@@ -31,7 +32,7 @@ class Relation:
     the user wrote it; it is slower. `naming` has, beside the verdict, the item of the row that
     it names: left, right, or these with `inexact`; it is empty where verdicts name no items.
     `fields` are the expressions `select` is made of. Where votes are `counted`, weights are how
-    many there were.
+    many there were. Items that are `coded` have other names than verdicts know them by.
     """
 
     select: str
@@ -42,6 +43,7 @@ class Relation:
     untyped_items: bool
     weighted: bool
     counted: bool = False
+    coded: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Wanted:
 def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation:
     """The relation of a dialect's columns."""
     left, right, verdict = _pair_and_verdict(source, dialect, wanted, _WORD)
+    if dialect.called is not None:
+        left, right = _names(source, dialect, dialect.called)
     written = _pair_and_verdict(source, dialect, wanted, attrgetter("written"))[2]
     annotator, people, untyped = _annotator(source, wanted)
     weight = None if wanted.weight is None else source.column(wanted.weight).number
@@ -101,6 +105,7 @@ def build_relation(source: Source, dialect: Dialect, wanted: Wanted) -> Relation
         untyped_items=_items_untyped(source, dialect),
         weighted=weight is not None,
         counted=dialect.shape == "counts",
+        coded=dialect.called is not None,
     )
 
 
@@ -163,6 +168,20 @@ def _pair_and_verdict(
     if read is _WORD:  # words are made alike once each, not once a row
         return left, right, columns[0].text
     return left, right, read(columns[0])
+
+
+def _names(source: Source, dialect: Dialect, called: Called) -> tuple[str, str]:
+    """What the two items of a row are called; who has no name, by the code."""
+    left, right = (source.column(name) for name in (dialect.left, dialect.right))
+    first, second = (source.column(name).text for name in (called.first, called.second))
+    if called.by_outcome:
+        won = _named_item(source.column(dialect.verdict[0]), left, right)
+        first, second = (
+            f"CASE WHEN ({won}) IN ('{side}', 'inexact {side}') THEN {first}"
+            f" WHEN ({won}) IS NOT NULL THEN {second} END"
+            for side in ("left", "right")
+        )
+    return f"coalesce({first}, {left.text})", f"coalesce({second}, {right.text})"
 
 
 def _higher_score(left: Column, right: Column) -> str:
@@ -277,5 +296,7 @@ def _is_bad_weight(weight: str | None) -> str:
 
 
 def _items_untyped(source: Source, dialect: Dialect) -> bool:
+    if dialect.called is not None:
+        return False
     names = [name for name in (dialect.left, dialect.right) if name]
     return all(source.column(name).kind == "untyped" for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple
 
@@ -34,7 +35,8 @@ UNKNOWN = Verdict(math.nan, kind="unknown")
 
 _TIES = dict.fromkeys(
     ("tie", "tied", "ties", "draw", "drawn", "equal", "both_equal", "both equal", "same",
-     "no preference", "no_preference", "1/2-1/2", "½-½"), TIE,
+     "no preference", "no_preference", "1/2-1/2", "½-½", "unentschieden", "keine präferenz",
+     "égalité", "empate", "pareggio"), TIE,
 )  # fmt: skip
 _BOTH_BAD = dict.fromkeys(
     ("tie (bothbad)", "tie (both bad)", "bothbad", "both_bad", "both bad"), BOTH_BAD
@@ -54,6 +56,7 @@ GRADES: Mapping[str, tuple[int, bool]] = {
     "b>>a": (-1, True),
     "a<<b": (-1, True),
 }
+_RESULT = re.compile(r"(\d{1,3})\s*[:\-–]\s*(\d{1,3})")
 _CLEAR_WIN_WEIGHT = 3.0
 _SLIGHT_WIN_STRENGTH = 0.5
 
@@ -87,6 +90,30 @@ def read_probability(word: str, _grades: Grades | None, *, whole: float = 1.0) -
         return NO_VERDICT
     share = number(word.removesuffix("%").rstrip()).choice / whole
     return Verdict(2.0 * share - 1.0) if 0.0 <= share <= 1.0 else UNKNOWN
+
+
+def is_result(word: str) -> bool:
+    """Whether a word is a result of two sides.
+
+    >>> is_result("2:1"), is_result("10 - 9"), is_result("1-0-0"), is_result("0.5")
+    (True, True, False, False)
+    """
+    return _RESULT.fullmatch(word) is not None
+
+
+def read_result(word: str, _grades: Grades | None) -> Verdict:
+    """A result of both sides, the left item's first: 2:1.
+
+    >>> read_result("2:1", None).choice, read_result("0-3", None).choice, read_result("1:1", None)
+    (1.0, -1.0, Verdict(choice=0.0, weight=1.0, kind='vote'))
+    """
+    if word in _EMPTY:
+        return NO_VERDICT
+    found = _RESULT.fullmatch(word)
+    if found is None:
+        return _TIES.get(word, UNKNOWN)
+    left, right = map(int, found.groups())
+    return LEFT if left > right else RIGHT if left < right else TIE
 
 
 def read_strength_of_right(word: str, grades: Grades | None) -> Verdict:

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from prefpath.diagnose.consensus import RIDGE
 from prefpath.diagnose.few.leans import slopes_and_information
 from prefpath.diagnose.few.rows import CellRows, cells_of, on_items
 from prefpath.diagnose.lean_kernels import Counts
 from prefpath.diagnose.null_model import NullModel
+from prefpath.diagnose.without_own_kernels import NOTHING
 from prefpath.model.design import Design, Floats, Ints
 
 
@@ -30,8 +32,10 @@ def leave_out_of_few(
     if prior != 0.0:
         score, information = _own_parts(cells, null, len(item))
         mine = weight[who][seen.owner]
-        others = np.fmax(null.score_error[item] ** -2.0 - mine * information, 0.0)
+        known = null.score_error[item] ** -2.0
+        others = np.fmax(known - mine * information, 0.0)
         own = (others * own - mine * score) / (others + prior)
+        own[others - RIDGE <= NOTHING * known] = 0.0
         variance[seen.seen] = 1.0 / (others + prior)
     difference[cells.cell] = own[cells.left] - own[cells.right]
 
