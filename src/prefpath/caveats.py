@@ -8,6 +8,7 @@ import numpy as np
 
 from prefpath.model.design import Codes
 from prefpath.text import agreeing, counted, listed
+from prefpath.trust.repeats import AS_ONE, find_repeats, hanging_together
 from prefpath.votes import Votes
 from prefpath.votes.graph import busy_in_one_order
 
@@ -41,7 +42,7 @@ def told_by_findings(
 
 
 def told_here_only(votes: Votes, position_bias: bool) -> Iterator[str]:
-    """What nothing says again: weights that count as votes, items always on one side."""
+    """What nothing says again: weights and repetitions that count as votes, items on one side."""
     if votes.total_weight > _HEAVY * votes.n_votes:
         yield (
             f"{counted(votes.n_votes, 'vote')} weigh {votes.total_weight:,.6g} together: a weight "
@@ -50,6 +51,9 @@ def told_here_only(votes: Votes, position_bias: bool) -> Iterator[str]:
         )
     if position_bias and votes.position_known.any():
         yield from _one_order_only(votes)
+    repeats = find_repeats(votes)
+    if repeats.hang_together:
+        yield f"{hanging_together(repeats, votes.voter)}: {AS_ONE}"
 
 
 def _and_verdicts(votes: Votes) -> str:

@@ -79,6 +79,7 @@ def interval_meaning(
     about: About = "annotators",
     *,
     unseen: bool = False,
+    n_left_out: int = 0,
     voter: str = "annotator",
 ) -> str:
     """What intervals of the common score are about, in plain words.
@@ -86,7 +87,8 @@ def interval_meaning(
     Of these annotators it is their mean taste. Of all like them: where most follow one ranking it
     is theirs, where most have a taste of their own it is the middle; and where annotators differ
     by more than was found in any of them, or may for all their votes say, or by so much that
-    nothing holds the middle (`unseen`), it is what the votes of the crowd come to.
+    nothing holds the middle (`unseen`), it is what the votes of the crowd come to, without those
+    left out because they see the scores more or less sharply.
 
     Examples
     --------
@@ -101,8 +103,15 @@ def interval_meaning(
             "alike, and say nothing about others."
         )
     if unseen:
+        whose = f"{voter}s like these"
+        if n_left_out:
+            others = f"other {voter} sees" if n_left_out == 1 else f"other {voter}s see"
+            whose = (
+                f"{voter}s like {n_annotators - n_left_out:,} of these (the {n_left_out:,} {others} "
+                "the ranking more or less sharply, or against it)"
+            )
         return (
-            f"Intervals are for the mean preference of {voter}s like these, which need not be a "
+            f"Intervals are for the mean preference of {whose}, which need not be a "
             "ranking most of them follow."
         )
     if 2 * n_deviating < n_annotators:

@@ -16,6 +16,8 @@ from prefpath.inference.evidence import gather_evidence
 from prefpath.inference.mean_taste import mean_taste
 from prefpath.inference.ranks import rank_intervals
 from prefpath.inference.words import describe_intervals
+from prefpath.leaderboard import interval_meaning
+from prefpath.pairs import fit_bradley_terry, pool_votes
 
 
 def fitted(votes: Votes, **settings) -> PreferenceModel:
@@ -192,6 +194,24 @@ def test_who_sees_the_scores_otherwise_is_left_out_of_the_intervals():
     low, high = model.common_scores().about_average().interval(0.95)
     truth = crowd.scores - crowd.scores.mean()
     assert np.mean((low <= truth) & (truth <= high)) >= 0.8
+
+
+def test_a_mean_preference_without_the_contrary_says_that_they_are_left_out():
+    """It was said to be everybody's, whose mean its intervals missed more often than not."""
+    crowd = simulate_crowd(
+        1_500, 30, 6, activity="even", deviants=0, clickers=0, contrary=0.2, seed=2
+    )
+    model = PreferenceModel(cv=3, n_threads=1).fit(crowd.votes)
+    common = common_scores(model).about_average()
+    contrary = model.fitted_.attention != 0.0
+    assert common.unseen_tastes
+    assert contrary.sum() == 6
+    others = crowd.votes.take(~contrary[crowd.votes.annotator])
+    pooled = fit_bradley_terry(pool_votes(others)).scores
+    np.testing.assert_allclose(common.score, pooled - pooled.mean(), atol=0.02)
+    said = describe_intervals(model.fitted_)
+    assert "annotators like 24 of these (the 6 other annotators see the ranking more or less" in said
+    assert "the 1 other annotator sees" in interval_meaning(30, 2, unseen=True, n_left_out=1)
 
 
 def test_where_all_see_otherwise_half_of_the_votes_still_say_how_sure_scores_are():

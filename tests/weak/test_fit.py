@@ -83,6 +83,26 @@ def test_nothing_is_lost_where_all_follow_and_strengths_go_to_zero() -> None:
     assert weak.strengths.get("attention", 0.0) < 0.3
 
 
+@pytest.mark.parametrize("n_items", [200, 400])
+def test_where_items_have_few_votes_slopes_do_not_take_the_place_of_scores(n_items: int) -> None:
+    """The likelihood had scores of 0 and slopes of any size: every prediction was a coin's."""
+    rng = np.random.default_rng(1)
+    theta = rng.normal(size=n_items)
+    who, left = np.repeat(np.arange(60), 50), rng.integers(0, n_items, 3_000)
+    right = (left + rng.integers(1, n_items, 3_000)) % n_items
+    chance = expit(theta[left] - theta[right])
+    votes = Votes.from_arrays(who, left, right, np.where(rng.random(3_000) < chance, 1.0, -1.0))
+    problem = Problem.build(votes, balance=True)
+    fitted = Fitted.of(problem, fit_path(votes, balance=True, n_times=3, t_ratio=2.0, n_threads=1))
+    weak = fit_weak(fitted)
+    assert weak.strengths["scores"] > 0.5
+    assert weak.strengths.get("attention", 0.0) < 0.5
+    asked = Comparisons(votes.annotator, votes.left, votes.right, votes.position_known)
+    known = theta[votes.items.astype(int)]
+    apart = known[votes.left] - known[votes.right]
+    assert np.corrcoef(weak.margins(asked), apart)[0, 1] > 0.6
+
+
 @pytest.mark.parametrize("loss", ["thurstone-mosteller", "linear", "huber"])
 def test_other_losses_gain_too(loss: str) -> None:
     train, test = halves(crowd("all deviate"))

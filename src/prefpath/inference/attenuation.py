@@ -55,10 +55,18 @@ class Attenuation(NamedTuple):
 
 
 def attenuation(
-    evidence: Evidence, coefficient: Floats, bread: Floats, found: UnseenVariance
+    evidence: Evidence,
+    coefficient: Floats,
+    bread: Floats,
+    found: UnseenVariance,
+    *,
+    camps: bool = False,
 ) -> Attenuation:
-    """Expected error of the common part that comes of tastes nobody has found."""
-    if _is_mean_preference(evidence, found):
+    """Expected error of the common part that comes of tastes nobody has found.
+
+    `camps` says that those who were found fall into some: the votes then stand for all together.
+    """
+    if camps or _is_mean_preference(evidence, found):
         return no_attenuation(evidence.n_coefficients, mean_preference=True)
     slots = _follower_slots(evidence, coefficient)
     spread, slope = _undo_attenuation(evidence.problem.loss, slots, found)

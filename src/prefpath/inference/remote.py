@@ -55,6 +55,9 @@ class ShardEvidence:
     def told_by(self, bread: Floats, who: Ints) -> Told:
         return self._here.told_by(bread, who)
 
+    def pulls(self, who: Ints) -> sparse.csr_array:
+        return self._here.pulls(who)
+
 
 class AnnotatorsElsewhere:
     """Annotators whose votes are in the shards; nothing is kept of single ones."""
@@ -84,6 +87,13 @@ class AnnotatorsElsewhere:
         asked = np.argsort(np.concatenate(at), kind="stable")
         parts = (np.concatenate(part)[asked] for part in zip(*told, strict=True))
         return variance_of(Told(*parts))
+
+    def pulls(self, who: Ints) -> sparse.csr_array:
+        own, _ = zip(
+            *(self._numbering.within(s, who) for s in range(len(self._shards))), strict=True
+        )
+        told = self._shards.ask_each("pulls", [(numbers,) for numbers in own])
+        return sparse.csr_array(sparse.vstack(told))
 
 
 @contextmanager

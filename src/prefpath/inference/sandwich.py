@@ -32,6 +32,7 @@ from prefpath.inference.dispersion import squares_and_curvature
 from prefpath.inference.evidence import Evidence, active_annotators
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leverage import remove_leverage
+from prefpath.inference.shared_taste import are_camps, deviating_to_ask
 from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_variance
 from prefpath.model.design import Floats, Ints
 from prefpath.pairs.squares import squared
@@ -113,6 +114,9 @@ class Annotators(Protocol):
     def unseen(self, bread: Floats) -> UnseenVariance:
         """Variance of the tastes that nobody has found."""
 
+    def pulls(self, who: Ints) -> sparse.csr_array:
+        """How some annotators pull on the common coefficients, a row each."""
+
 
 class Spread(NamedTuple):
     """Sums over annotators: `h h^T` and h, squared slopes and curvature of votes, and rows."""
@@ -154,6 +158,9 @@ class AnnotatorsHere:
     def unseen(self, bread: Floats) -> UnseenVariance:
         return unseen_variance(self._evidence, self._coefficient, bread, self.gradient)
 
+    def pulls(self, who: Ints) -> sparse.csr_array:
+        return sparse.csr_array(self.gradient[who][:, : self._evidence.problem.n_common])
+
     def told_by(self, bread: Floats, who: Ints) -> Told:
         """What the votes of some followers tell of that."""
         return told_by(self._evidence, self._coefficient, bread, self.gradient, who)
@@ -180,7 +187,8 @@ def cluster_covariance(evidence: Evidence, annotators: Annotators | None = None)
     unclustered = dispersion * consensus.inverse
     # One annotator cannot show how annotators differ: their votes are then all there is.
     alone = n_present < 2
-    found = attenuation(evidence, consensus.coefficient, bread, crowd.unseen(bread))
+    camps = are_camps(evidence, crowd.pulls(deviating_to_ask(evidence)))
+    found = attenuation(evidence, consensus.coefficient, bread, crowd.unseen(bread), camps=camps)
     tell(INTERVALS, 1.0)
     return Clustered(
         consensus=consensus,

@@ -7,6 +7,7 @@ from typing import Any
 
 from prefpath.fitted import Fitted
 from prefpath.inference.common import common_scores, population
+from prefpath.inference.evidence import sees_otherwise
 from prefpath.leaderboard import interval_meaning, shown_items
 from prefpath.population import About
 from prefpath.text import agreeing, counted, listed, shortened
@@ -21,8 +22,14 @@ def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
     common = common_scores(fitted, about=about)
     unseen = common is not None and common.unseen_tastes
     whom, n_deviating = population(fitted, about=about), fitted.active_count[0]
+    otherwise = sees_otherwise(fitted.votes.annotator_weight, fitted.attention)
     return interval_meaning(
-        fitted.n_present, n_deviating, whom, unseen=unseen, voter=fitted.votes.voter
+        fitted.n_present,
+        n_deviating,
+        whom,
+        unseen=unseen,
+        n_left_out=int(otherwise.sum()),
+        voter=fitted.votes.voter,
     )
 
 

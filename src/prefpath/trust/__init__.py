@@ -23,6 +23,7 @@ from prefpath.trust.items import (
 from prefpath.trust.meetings import Meetings
 from prefpath.trust.panel import TrustCheck, TrustPanel
 from prefpath.trust.population import check_population
+from prefpath.trust.repeats import check_repeats
 from prefpath.votes import Votes
 
 __all__ = ["TrustCheck", "TrustPanel", "trust_panel"]
@@ -59,6 +60,7 @@ def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
             check_votes_per_annotator(votes),
             check_population(votes, about),
             check_dominance(votes),
+            check_repeats(votes),
             check_ties(votes),
             check_orders_of_pairs(orders),
             check_one_order(votes, met),

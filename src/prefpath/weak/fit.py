@@ -19,8 +19,14 @@ from prefpath.votes.encode import BoolArray
 from prefpath.weak.effects import Shares, WeakEffects
 from prefpath.weak.layout import Ballots
 from prefpath.weak.mode import find_mode
-from prefpath.weak.strengths import Chosen, Entered, choose_strengths, groups_of
-from prefpath.weak.tuning import FoldOfVotes, HeldOut, scale_of_margins, tune
+from prefpath.weak.strengths import (
+    Chosen,
+    Entered,
+    choose_strengths,
+    groups_of,
+    slopes_took_over,
+)
+from prefpath.weak.tuning import FoldOfVotes, HeldOut, better_of, scale_of_margins, tune
 
 MOST_ROWS = 50_000  # of the votes from which the strengths are chosen
 _FEWEST_ANNOTATORS = 20
@@ -96,10 +102,12 @@ def _strengths(
     sample = _sample(fitted.votes, seed)
     ballots = Ballots.of(fitted.problem, sample)
     groups = groups_of(ballots, entered)
-    chosen = choose_strengths(ballots, groups)
+    chosen = plain = choose_strengths(ballots, groups)
+    if slopes_took_over(chosen):
+        plain = choose_strengths(ballots, groups, attention=False)
     folds = _folds(ballots.votes, n_folds, over, seed)
     if not folds:
-        return chosen, Shares()
+        return plain, Shares()
     nothing = np.zeros(len(groups.flat()))
     starts = [(nothing, chosen.tau)] * len(folds)
     each = [entered if sample is not None else _entered_in(fitted, fold) for fold in folds]
@@ -108,7 +116,7 @@ def _strengths(
         for fold, own in zip(folds, each, strict=True)
     ]
     held_out = HeldOut(ballots, parts, starts)
-    tuned, judged = tune(held_out, chosen)
+    tuned, judged = tune(held_out, better_of(held_out, plain, chosen))
     scale = scale_of_margins(fitted.loss, judged, held_out.choice)
     return tuned, judged.shares._replace(scale=scale)
 

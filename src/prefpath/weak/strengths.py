@@ -39,6 +39,7 @@ _LEAST, _MOST = 0.01, 50.0  # below, a group says nothing and is switched off
 _ENTERED = np.array(["entered" in name for name in GROUPS])
 _PSEUDO = 2.0
 _CONTRARY = -1.5
+_LARGE = 0.5  # standard deviation of slopes that are 1 on average
 _MOST_STEPS = 15
 _CLOSE = 0.05
 _ROUGH = (
@@ -129,9 +130,11 @@ def rescaled(q: Floats, groups: Groups, old: Floats, new: Floats) -> Floats:
     return moved
 
 
-def choose_strengths(ballots: Ballots, groups: Groups) -> Chosen:
+def choose_strengths(ballots: Ballots, groups: Groups, *, attention: bool = True) -> Chosen:
     """Standard deviations of all groups where the marginal likelihood is largest."""
     chosen = Chosen(np.where(_present(ballots, groups), _START, 0.0))
+    if not attention:
+        chosen.tau[ATTENTION : ATTENTION + 2] = 0.0
     momentum, last = np.ones(len(GROUPS)), np.zeros(len(GROUPS))
     q = np.zeros(len(groups.flat()))
     for _ in range(_MOST_STEPS):
@@ -149,6 +152,15 @@ def choose_strengths(ballots: Ballots, groups: Groups) -> Chosen:
         if np.abs(change[tau > 0]).max(initial=0.0) < _CLOSE:
             break
     return chosen
+
+
+def slopes_took_over(chosen: Chosen) -> bool:
+    """Whether slopes differ by so much that they, and not the scores, may have taken the scale.
+
+    Where items have few votes each, scores near 0 and slopes of any size fit them as well, and
+    both predict nothing: it is then asked of held-out votes.
+    """
+    return bool(chosen.tau[ATTENTION] > _LARGE)
 
 
 def find_rough_mode(posterior: Posterior, q: Floats) -> State:

@@ -176,6 +176,14 @@ def scale_of_margins(loss: Loss, judged: Judged, choice: Floats) -> float:
     return 1.0 + away * max(0.0, 1.0 - 1.0 / max(bend * away**2, 1e-300))
 
 
+def better_of(held_out: HeldOut, plain: Chosen, chosen: Chosen) -> Chosen:
+    """The plainer of two, unless held-out votes are clearly predicted better by the other."""
+    if chosen is plain:
+        return plain
+    simpler = held_out.judge(plain)
+    return chosen if held_out.judge(chosen).clearly_better(simpler) else plain
+
+
 def tune(held_out: HeldOut, chosen: Chosen) -> tuple[Chosen, Judged]:
     """Multiply strengths up or down for as long as held-out votes are predicted better."""
     best = held_out.judge(chosen)
