@@ -89,6 +89,22 @@ def test_tastes_are_drawn_alike(ballots, moved, n_draws, enough):
     assert len(np.unique(reports[0][:, 1])) > 3  # they stop at different draws
 
 
+def test_tastes_are_drawn_alike_where_one_has_more_votes_than_sixteen_bits_count():
+    n_items, n = 280, 70_000
+    left, right = (part.astype(np.int32) for part in np.divmod(np.arange(n_items**2), n_items))
+    rows = np.flatnonzero(left != right)[:n]
+    pairs, won = (left[rows], right[rows]), np.where(np.arange(n) % 3, 1.0, -1.0)
+    named = {"annotators": np.array(["Ada"]), "items": np.arange(n_items).astype(str)}
+    ballots = Ballots.of(Votes.from_codes(np.zeros(n, np.int32), *pairs, won, **named))
+    # Whoever is on the left nearly always wins: left wins are many, with a sign.
+    null, how = null_of(ballots, np.full(n, 5.0)), Sequential(np.uint64(5), 20, 20)
+    reports = [np.zeros((1, N_REPORTED)) for _ in range(2)]
+    for test, report in zip((taste_shard, taste_of_few), reports, strict=True):
+        nobody = np.zeros(1, dtype=bool)
+        test(np.zeros(1, int), ballots.design, null, nobody, ballots.draw_order, how, report)
+    same(reports[1], reports[0])
+
+
 @pytest.mark.parametrize("interval", [False, True])
 def test_attention_is_measured_alike(ballots, interval):
     n, rng = ballots.n_annotators, np.random.default_rng(4)

@@ -85,15 +85,15 @@ def test_how_far_intervals_are_is_told_from_nothing_to_all(monkeypatch):
     told: list[float] = []
     with watched(lambda doing, share: told.append(share) if doing == INTERVALS else None):
         cluster_covariance(evidence)
-    # The consensus, the first of the active, the curvature, the leverage.
+    # The consensus, the first who deviates, the curvature, the leverage.
     assert told == [0.0, 0.15, 0.15, 0.4, 0.65, 1.0]
     told.clear()
     monkeypatch.setattr("prefpath.inference.sandwich._TOLD_EVERY", 2)
     with watched(lambda doing, share: told.append(share) if doing == INTERVALS else None):
         cluster_covariance(evidence)
-    n_active = int(evidence.active.sum())
-    assert n_active > 2
-    each = [0.15 + k / n_active * 0.25 for k in range(0, n_active, 2)]
+    n_deviating = evidence.n_deviating
+    assert 2 < n_deviating < evidence.active.sum()
+    each = [0.15 + k / n_deviating * 0.25 for k in range(0, n_deviating, 2)]
     assert told == pytest.approx([0.0, 0.15, *each, 0.4, 0.65, 1.0])
 
 

@@ -9,11 +9,14 @@ from numpy.testing import assert_allclose
 from prefpath import fit_path, simulate_crowd
 from prefpath.fitted import Fitted
 from prefpath.inference import curvatures, dispersion, leverage
+from prefpath.inference.absorption import absorb, annotator_coefficients, balanced_sizes
 from prefpath.inference.consensus import _solve, common_hessian, fit_consensus, invert
 from prefpath.inference.evidence import Evidence, gather_evidence
 from prefpath.inference.gradients import annotator_gradients
+from prefpath.inference.leaning import curvature_left
 from prefpath.inference.sandwich import cluster_covariance
 from prefpath.model.problem import Problem
+from prefpath.votes.segments import rows_of
 from prefpath.votes.trials import trials_of_rows
 
 
@@ -61,6 +64,34 @@ def test_leverage_of_busy_ones_is_removed_as_that_of_others(evidence, seen_by_bu
     assert np.abs(removed[0][0] - before).max() > 1e-3 * np.abs(before).max()
     for found, wanted in zip(*removed, strict=True):
         assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["plain", "shared lean", "features"])
+def test_who_only_leans_leaves_as_much_as_by_themselves(how, monkeypatch):
+    features = np.random.default_rng(0).normal(size=(14, 3)) if how == "features" else None
+    crowd = simulate_crowd(2_000, 25, 14, deviants=1, clickers=12, seed=1, features=features)
+    settings = {"common_position": how == "shared lean", "features": features}
+    path = fit_path(crowd.votes, n_times=3, t_ratio=12.0, n_threads=1, **settings)
+    evidence = gather_evidence(Fitted.of(Problem.build(crowd.votes, **settings), path))
+    who, at = np.flatnonzero(evidence.leaning), evidence.coefficient
+    assert len(who) > 3
+    total = np.zeros((evidence.n_coefficients,) * 2)
+    for u in who:
+        touched = annotator_coefficients(evidence, u)
+        total[np.ix_(touched, touched)] += absorb(evidence, u, at, 0.0).matrix()
+    assert_allclose(curvature_left(evidence, at), total, rtol=1e-9, atol=1e-9)
+    bread, before = bread_of(evidence), annotator_gradients(evidence, at)
+    removed = []
+    for most in (500, 0):  # one by one, and compiled
+        monkeypatch.setattr(leverage, "_FEW_ANNOTATORS", most)
+        blocks, position = (part.copy() for part in before)
+        sizes = balanced_sizes(evidence, at, blocks)
+        leverage.remove_leverage(evidence, at, sizes, bread, blocks, position)
+        removed.append((blocks, position))
+    own = rows_of(evidence.problem.design.blocks, who)
+    assert np.abs(removed[0][0] - before[0])[own].max() > 1e-2
+    for found, wanted in zip(removed[1], removed[0], strict=True):
+        assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
 
 
 def test_votes_scatter_alike_by_comparison_and_by_row(evidence):

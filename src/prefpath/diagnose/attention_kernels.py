@@ -92,7 +92,7 @@ def attention_shard(
             _estimate(own, typical, with_lean, asked, wider, row)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _typical_difference(own: AttentionCells) -> float:
     """Root mean square of the differences seen."""
     squares, votes = 0.0, 0.0
@@ -102,7 +102,7 @@ def _typical_difference(own: AttentionCells) -> float:
     return math.sqrt(squares / votes) if votes > 0.0 else 0.0
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def one_probability(margin: float, probit: bool) -> tuple[float, float]:
     """Probability of left and its derivative."""
     if probit:
@@ -112,7 +112,7 @@ def one_probability(margin: float, probit: bool) -> tuple[float, float]:
     return p, p * (1.0 - p)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _score_of_slope(
     own: AttentionCells,
     lean: float,
@@ -152,7 +152,7 @@ def _score_of_slope(
     return observed, information, extra if extra > 1e-3 * information else 0.0
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _derivatives(
     own: AttentionCells, slope: float, lean: float, typical: float, probit: bool
 ) -> tuple[float, float, float, float, float]:
@@ -175,7 +175,7 @@ def _derivatives(
     return in_slope, in_lean, slope_slope, slope_lean, lean_lean
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _likelihood_and_gradient(
     own: AttentionCells, slope: float, lean: float, typical: float, probit: bool
 ) -> tuple[float, float]:
@@ -207,7 +207,7 @@ def _likelihood_and_gradient(
     return total - math.log(product), gradient
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _best_lean(own: AttentionCells, slope: float, lean: float, probit: bool) -> float:
     """The lean that fits best beside a slope: Fisher scoring with bounded steps."""
     for _ in range(MOST_STEPS):
@@ -219,7 +219,7 @@ def _best_lean(own: AttentionCells, slope: float, lean: float, probit: bool) -> 
     return lean
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _best_fit(
     own: AttentionCells, lean: float, with_lean: bool, typical: float, probit: bool
 ) -> tuple[float, float, float]:
@@ -240,7 +240,7 @@ def _best_fit(
     return slope, lean, information
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _interval_end(
     own: AttentionCells,
     start: tuple[float, float],
@@ -265,7 +265,7 @@ def _interval_end(
     return slope
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _estimate(
     own: AttentionCells,
     typical: float,

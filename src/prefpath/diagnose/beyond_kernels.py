@@ -91,7 +91,7 @@ def beyond_shard(
             out[u, 1 if own_ranking else 0] = share
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _fit_margins(u: int, design: Design, votes: Decided, fit: SlopeFit, work: _Work) -> None:
     """Margins with slope and lean alone, and the weights of residuals there."""
     for c in range(design.cells[u], design.cells[u + 1]):
@@ -100,7 +100,7 @@ def _fit_margins(u: int, design: Design, votes: Decided, fit: SlopeFit, work: _W
         work.weight[at] = votes.trials[c] * one_probability(work.margin[at], fit.probit)[1]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _draw_scores(
     u: int,
     design: Design,
@@ -132,7 +132,7 @@ def _draw_scores(
                 work.own[j] = size * draw_normal(state)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _draw_residuals(
     u: int,
     design: Design,
@@ -160,7 +160,7 @@ def _draw_residuals(
         work.residual[c - first] = wins - votes.trials[c] * expected
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _size_beyond(u: int, design: Design, fit: SlopeFit, work: _Work) -> float:
     """Squared norm of the score in a deviation beside slope and lean (one step of each)."""
     start, k = design.seen[u], design.seen[u + 1] - design.seen[u]
@@ -186,7 +186,7 @@ def _size_beyond(u: int, design: Design, fit: SlopeFit, work: _Work) -> float:
     return size
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _step_of_slope_and_lean(
     u: int, design: Design, fit: SlopeFit, work: _Work
 ) -> tuple[float, float]:

@@ -31,7 +31,7 @@ class Counts(NamedTuple):
     offset: Floats
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
     """Of left and of right, neither of them rounded to 0 beside the other."""
     if probit:
@@ -42,7 +42,7 @@ def _probabilities(margin: float, probit: bool) -> tuple[float, float]:
     return (likely, e * likely) if margin >= 0.0 else (e * likely, likely)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def one_slope_and_information(
     margin: float, wins: float, losses: float, probit: bool
 ) -> tuple[float, float]:
@@ -57,7 +57,7 @@ def one_slope_and_information(
     return slope, (wins + losses) * density * density / (p * q)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def one_likelihood(margin: float, wins: float, losses: float, probit: bool) -> float:
     p, q = _probabilities(margin, probit)
     # Whoever always or never won asks for one logarithm only: that is nearly every comparison.
@@ -98,7 +98,7 @@ def _cells_of(u: int, design: Design, ballots: Counts, work: Floats) -> _Own:
     return _Own(work[0, :n], work[1, :n], work[2, :n], work[3, :n], n_wins, n_losses, lost)
 
 
-@inner_kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
 def _expected(trials: Floats, odds: Floats, scale: float) -> tuple[float, float]:
     """Left wins that odds of right, times `scale`, make expected; and their variance."""
     wins, variance = 0.0, 0.0
@@ -111,7 +111,7 @@ def _expected(trials: Floats, odds: Floats, scale: float) -> tuple[float, float]
     return wins, variance
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _slope_and_information(own: _Own, lean: float, probit: bool) -> tuple[float, float]:
     """Derivative of the log-likelihood in the lean, and its expected curvature."""
     slope, information = one_slope_and_information(lean, HALF_CLICK, HALF_CLICK, probit)
@@ -128,7 +128,7 @@ def _slope_and_information(own: _Own, lean: float, probit: bool) -> tuple[float,
     return slope, information
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _log_likelihood(own: _Own, lean: float, probit: bool) -> float:
     total = one_likelihood(lean, HALF_CLICK, HALF_CLICK, probit)
     if probit:
@@ -151,7 +151,7 @@ def _log_likelihood(own: _Own, lean: float, probit: bool) -> float:
     return total - math.log(product)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _best_lean(own: _Own, probit: bool) -> float:
     """Fisher scoring, kept between the two sides on which the slope has changed sign."""
     low, high, lean = -FARTHEST, FARTHEST, 0.0
@@ -171,7 +171,7 @@ def _best_lean(own: _Own, probit: bool) -> float:
     return lean
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _interval_end(own: _Own, end: float, floor: float, probit: bool) -> float:
     """Where the log-likelihood has fallen to `floor`.
 

@@ -35,7 +35,7 @@ class Residuals(NamedTuple):
     left: Floats
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tuple[int, float]:
     """Fill u's residuals where sides matter; how many there are, and their sum less its mean."""
     filled, observed = 0, 0.0

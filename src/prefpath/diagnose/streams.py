@@ -42,14 +42,14 @@ def mixed(word: Any) -> Any:
     return word ^ (word >> _S31)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def next_word(state: State) -> np.uint64:
     """64 random bits (splitmix64)."""
     state[0] += GOLDEN
     return mixed(state[0])
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def start_stream(state: State, seed: np.uint64, word: np.uint64) -> None:
     """The stream of a word: the two numbers mixed, so that streams lie far apart."""
     state[0] = seed
@@ -57,20 +57,20 @@ def start_stream(state: State, seed: np.uint64, word: np.uint64) -> None:
     state[0] = next_word(state)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def draw_uniform(state: State) -> float:
     """Uniform on [0, 1)."""
     return float(next_word(state) >> _S11) * 1.1102230246251565e-16
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def draw_normal(state: State) -> float:
     """Standard normal (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - draw_uniform(state)))
     return radius * math.cos(2.0 * math.pi * draw_uniform(state))
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def draw_binomial(state: State, trials: float, p: float) -> float:
     """Wins in some trials."""
     variance = trials * p * (1.0 - p)
@@ -86,7 +86,7 @@ def draw_binomial(state: State, trials: float, p: float) -> float:
     return wins
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _rare(state: State, trials: float, p: float) -> float:
     """Successes in many trials of which few succeed: from one success to the next at once.
 

@@ -24,7 +24,7 @@ FARTHEST = 700.0  # exp overflows beyond
 FACTOR, LARGE = 200.0, 1e100  # exp of the one can be multiplied with the other, and divided
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def upper_normal(z: float) -> float:
     """Probability that a standard normal exceeds z."""
     return 0.5 * math.erfc(z * 0.7071067811865476)
@@ -79,7 +79,7 @@ def _by_outcomes(step: Floats, trials: Floats, p: Floats, beyond: float) -> floa
     return min(tail, 1.0)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _tail_by_saddlepoint(
     step: Floats,
     trials: Floats,
@@ -104,7 +104,7 @@ def _tail_by_saddlepoint(
     return max(min(tail, 1.0), floor)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _cumulant(step: Floats, trials: Floats, p: Floats, s: float) -> float:
     """Logarithm of the mean of `exp(s (sum - its mean))`.
 
@@ -125,7 +125,7 @@ def _cumulant(step: Floats, trials: Floats, p: Floats, s: float) -> float:
     return total + math.log(product)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float]:
     """The largest value the sum can take, and the log of its probability."""
     farthest, log_chance, product = 0.0, 0.0, 1.0
@@ -144,7 +144,7 @@ def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float
     return farthest, log_chance + math.log(product)
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _tilt_to(
     step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, variance: float
 ) -> tuple[float, float]:

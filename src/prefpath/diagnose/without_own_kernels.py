@@ -51,7 +51,7 @@ def leave_out_shard(
             difference[c] = own[design.left_at[c]] - own[design.right_at[c]]
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _own_part(u: int, design: Design, null: NullModel, score: Floats, information: Floats) -> None:
     """u's part of the score and of the information on each common score."""
     score[:] = 0.0

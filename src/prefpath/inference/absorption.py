@@ -41,7 +41,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from prefpath.inference.evidence import Evidence, active_annotators
+from prefpath.inference.evidence import Evidence, deviating_annotators
 from prefpath.inference.slots import quadratic_form
 from prefpath.model.design import Codes, Floats, Ints, Places
 
@@ -103,11 +103,9 @@ def balanced_sizes(evidence: Evidence, coefficient: Floats, gradient: Floats) ->
     """
     sizes = np.zeros(evidence.problem.votes.n_annotators)
     ends = evidence.path.blocks
-    for u in active_annotators(evidence):
+    for u in deviating_annotators(evidence):
         own = _own_block(evidence, int(u))
         length = float(np.linalg.norm(own))
-        if length == 0.0:
-            continue
         direction = own / length
         seen, a, b, _, curvature = _comparisons(evidence, int(u), coefficient)
         along = _in_scores(evidence, seen, direction)

@@ -20,6 +20,7 @@ from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
 from prefpath.votes.encode import BoolArray, CodeArray
+from prefpath.votes.segments import sums_between
 
 _MOST_LEFT_OUT = 0.5  # of the votes
 MOST_COEFFICIENTS = 5_000  # of a dense covariance: 200 MB
@@ -77,6 +78,12 @@ class Evidence:
     def n_deviating(self) -> int:
         """Annotators with a deviation."""
         return self.path.active_count(self.t)[0]
+
+    @cached_property
+    def leaning(self) -> BoolArray:
+        """Who has a position bias and nothing else of their own."""
+        deviates = sums_between(self.path.blocks, self.own != 0.0) > 0
+        return self.active & ~deviates
 
     @cached_property
     def free(self) -> BoolArray:
@@ -259,6 +266,6 @@ def pooled_target(evidence: Evidence, times: Floats | None = None) -> tuple[Floa
     return total, pull
 
 
-def active_annotators(evidence: Evidence) -> Ints:
-    """Codes of those who have something of their own."""
-    return np.flatnonzero(evidence.active).astype(np.int64)
+def deviating_annotators(evidence: Evidence) -> Ints:
+    """Codes of those who have a deviation."""
+    return np.flatnonzero(evidence.active & ~evidence.leaning).astype(np.int64)

@@ -14,13 +14,14 @@ import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.inference.absorption import absorb, annotator_coefficients, own_hessian
+from prefpath.inference.bending import At, bend
 from prefpath.inference.evidence import Evidence
+from prefpath.inference.leaning import OwnLeans
 from prefpath.machine import FEW_ROWS
 from prefpath.model.design import Codes, Design, Floats, Ints
 from prefpath.model.loops import sum_of_squares
-from prefpath.model.scalar_losses import scalar_curvature
-from prefpath.solver.arguments import CommonPart, Inputs, Scratch, inputs_of, make_scratch
-from prefpath.solver.kernels import add_to_block, own_scores
+from prefpath.solver.arguments import Inputs, Scratch, inputs_of, make_scratch
+from prefpath.solver.kernels import add_to_block
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.segments import rows_of
 
@@ -82,28 +83,29 @@ def remove_leverage(
 def _left_over(
     evidence: Evidence, coefficient: Floats, bread: Floats, gradients: Gradients
 ) -> BoolArray:
-    """Who remains after compiled code has done who follows the crowd; of few votes, everybody."""
+    """Who remains after compiled code has done all without a taste; of few votes, everybody."""
     problem = evidence.problem
     slow = np.zeros(problem.votes.n_annotators, dtype=np.bool_)
     if len(slow) <= _FEW_ANNOTATORS and len(problem.design.left_at) <= FEW_ROWS:
         return ~slow
     inputs, scratch = inputs_of(problem), make_scratch(problem)
-    common = CommonPart(evidence.scores(coefficient), evidence.common_bias(coefficient))
-    follows = np.flatnonzero(~evidence.active).astype(np.int64)
+    theta, bias = evidence.scores(coefficient), evidence.common_bias(coefficient)
+    at = At(theta, bias, OwnLeans.of(evidence))
+    follows = np.flatnonzero(~evidence.active | evidence.leaning).astype(np.int64)
     busy = np.zeros(len(follows), dtype=bool)
     if problem.features is None:
         busy = np.diff(problem.design.seen)[follows] > _SEEN_BY_BUSY * problem.n_common
-    _remove_by_series(follows[~busy], inputs, common, bread, gradients, slow, scratch)
+    _remove_by_series(follows[~busy], inputs, at, bread, gradients, slow, scratch)
     for k in range(0, int(busy.sum()), _BUSY_AT_ONCE):
         who = follows[busy][k : k + _BUSY_AT_ONCE]
-        _remove_from_busy(who, inputs, common, bread, gradients, slow, scratch)
-    return evidence.active | slow
+        _remove_from_busy(who, inputs, at, bread, gradients, slow, scratch)
+    return (evidence.active & ~evidence.leaning) | slow
 
 
 def _remove_from_busy(
     who: Ints,
     inputs: Inputs,
-    common: CommonPart,
+    at: At,
     bread: Floats,
     gradients: Gradients,
     slow: BoolArray,
@@ -118,7 +120,7 @@ def _remove_from_busy(
     first[places.row, places.item] = gradients.block[places.block]
     if inputs.terms.common_position:
         first[:, -1] = gradients.position[who]
-    total, slow[who] = _sum_of_series(who, inputs, common, bread, first, scratch)
+    total, slow[who] = _sum_of_series(who, inputs, at, bread, first, scratch)
     gradients.block[places.block] = total[places.row, places.item]
     if inputs.terms.common_position:
         gradients.position[who] = total[:, -1]
@@ -127,7 +129,7 @@ def _remove_from_busy(
 def _sum_of_series(
     who: Ints,
     inputs: Inputs,
-    common: CommonPart,
+    at: At,
     bread: Floats,
     first: Floats,
     scratch: Scratch,
@@ -137,7 +139,7 @@ def _sum_of_series(
     goal = _SMALL_TERM**2 * np.einsum("ij,ij->i", first, first)
     for _ in range(_MOST_TERMS):
         term = term @ bread
-        _bend_rows(who[left], inputs, common, term, scratch)
+        _bend_rows(who[left], inputs, at, term, scratch)
         total[left] += term
         long = np.einsum("ij,ij->i", term, term) > goal[left]
         left, term = left[long], term[long]
@@ -189,7 +191,7 @@ def _solve_leverage(curvature: Floats, inner: Floats, gradient: Floats) -> Float
 def _remove_by_series(
     who: Ints,
     inputs: Inputs,
-    common: CommonPart,
+    at: At,
     bread: Floats,
     gradients: Gradients,
     slow: BoolArray,
@@ -212,7 +214,7 @@ def _remove_by_series(
         goal = _SMALL_TERM**2 * (sum_of_squares(term[:width]) + position_term**2)
         slow[u] = True
         for _ in range(_MOST_TERMS):
-            position_term = _apply_leverage(u, inputs, common, bread, term, position_term, scratch)
+            position_term = _apply_leverage(u, inputs, at, bread, term, position_term, scratch)
             for k in range(width):
                 total[k] += term[k]
             position_total += position_term
@@ -226,11 +228,11 @@ def _remove_by_series(
                 gradients.position[u] = position_total
 
 
-@inner_kernel()
+@inner_kernel(allocates=False)
 def _apply_leverage(
     u: int,
     inputs: Inputs,
-    common: CommonPart,
+    at: At,
     bread: Floats,
     term: Floats,
     position_term: float,
@@ -249,20 +251,20 @@ def _apply_leverage(
             for other in range(width):
                 moved += bread[row, other] * term[other]
         else:
-            at, before = design.seen_item[seen : seen + k], scratch.coefficient[:k]
-            moved += _add_both_ways(bread[row], at, term[:k], term[k], before)
+            others, before = design.seen_item[seen : seen + k], scratch.coefficient[:k]
+            moved += _add_both_ways(bread[row], others, term[:k], term[k], before)
             moved += bread[row, row] * term[k]
         if with_bias:
             side += bread[last, row] * term[k]
         scratch.coefficient[k] = moved
-    turned = _bend(u, inputs, common, side, scratch)
+    turned = bend(u, inputs, at, side, scratch)
     for k in range(width):
         term[k] = 0.0
     add_to_block(u, design, scratch.score_gradient, 1.0, term, 0)
     return turned
 
 
-@inner_kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
 def _add_both_ways(row: Floats, at: Codes, term: Floats, own: float, before: Floats) -> float:
     """Some entries of a row times `term`, added up in any order; and times `own`, to `before`.
 
@@ -276,35 +278,8 @@ def _add_both_ways(row: Floats, at: Codes, term: Floats, own: float, before: Flo
     return total
 
 
-@inner_kernel()
-def _bend(u: int, inputs: Inputs, common: CommonPart, side: float, scratch: Scratch) -> float:
-    """`A_u` times what is in `scratch.coefficient` and `side`: scores there, the position here."""
-    design, target, terms = inputs
-    theta, with_bias, seen = common.theta, terms.common_position, design.seen[u]
-    own_scores(u, design, theta, True, scratch.coefficient, scratch.score)
-    for k in range(design.seen[u + 1] - seen):
-        # own_scores adds theta; only what was moved counts here.
-        scratch.score[k] -= theta[design.seen_item[seen + k]]
-        scratch.score_gradient[k] = 0.0
-    turned = 0.0
-    for c in range(design.cells[u], design.cells[u + 1]):
-        a, b = design.left_at[c], design.right_at[c]
-        i, j = design.seen_item[seen + a], design.seen_item[seen + b]
-        position = design.position[c] if with_bias else 0
-        margin = theta[i] - theta[j] + position * common.position
-        curvature = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
-        curvature *= target.weight[c]
-        slope = curvature * (scratch.score[a] - scratch.score[b] + position * side)
-        scratch.score_gradient[a] += slope
-        scratch.score_gradient[b] -= slope
-        turned += position * slope
-    return turned
-
-
 @kernel()
-def _bend_rows(
-    who: Ints, inputs: Inputs, common: CommonPart, rows: Floats, scratch: Scratch
-) -> None:
+def _bend_rows(who: Ints, inputs: Inputs, at: At, rows: Floats, scratch: Scratch) -> None:
     """Put `A_u row` into the row of each annotator, over all common coefficients."""
     design, last = inputs.design, rows.shape[1] - 1
     for k in range(len(who)):
@@ -312,7 +287,7 @@ def _bend_rows(
         seen = design.seen_item[design.seen[u] : design.seen[u + 1]]
         for j in range(len(seen)):
             scratch.coefficient[j] = row[seen[j]]
-        turned = _bend(u, inputs, common, row[last], scratch)
+        turned = bend(u, inputs, at, row[last], scratch)
         row[:] = 0.0
         for j in range(len(seen)):
             row[seen[j]] = scratch.score_gradient[j]

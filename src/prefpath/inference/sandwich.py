@@ -29,8 +29,9 @@ from prefpath.inference.consensus import (
     invert,
 )
 from prefpath.inference.dispersion import squares_and_curvature
-from prefpath.inference.evidence import Evidence, active_annotators
+from prefpath.inference.evidence import Evidence, deviating_annotators
 from prefpath.inference.gradients import annotator_gradients
+from prefpath.inference.leaning import balance_leans, curvature_left
 from prefpath.inference.leverage import remove_leverage
 from prefpath.inference.shared_taste import are_camps, deviating_to_ask
 from prefpath.inference.unseen import Told, UnseenVariance, told_by, unseen_variance
@@ -40,8 +41,8 @@ from prefpath.stages import INTERVALS, tell
 
 # Shares of the time that the intervals of a million votes take, for who watches.
 _AFTER_CONSENSUS, _AFTER_CURVATURE, _AFTER_LEVERAGE = 0.15, 0.4, 0.65
-_TOLD_EVERY = 100  # active annotators
-_NUMBERS_KEPT = 50_000_000  # of the curvature of active annotators: 400 MB
+_TOLD_EVERY = 100  # annotators with a deviation
+_NUMBERS_KEPT = 50_000_000  # of the curvature of those: 400 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,8 @@ class AnnotatorsHere:
         self._blocks, self._position = annotator_gradients(evidence, coefficient)
         self.sizes = balanced_sizes(evidence, coefficient, self._blocks)
         self._kept: dict[int, Floats] = {}
-        held = _active_curvature(evidence, coefficient, self.sizes, self._kept)
+        held = _deviating_curvature(evidence, coefficient, self.sizes, self._kept)
+        held += curvature_left(evidence, coefficient)
         _balance(evidence, self._blocks, self._position)
         self.gradient = as_rows(evidence, self._blocks, self._position)
         return held
@@ -207,14 +209,14 @@ def _follower_curvature(evidence: Evidence, coefficient: Floats) -> Floats:
     return common_hessian(evidence, coefficient, *evidence.slot_votes.followers)
 
 
-def _active_curvature(
+def _deviating_curvature(
     evidence: Evidence, coefficient: Floats, sizes: Floats, kept: dict[int, Floats]
 ) -> Floats:
     """Of all together; that of each is kept for `remove_leverage` while there is room."""
     room = _NUMBERS_KEPT
     total = np.zeros((evidence.n_coefficients, evidence.n_coefficients))
-    active = active_annotators(evidence)
-    for k, u in enumerate(active):
+    deviating = deviating_annotators(evidence)
+    for k, u in enumerate(deviating):
         touched = annotator_coefficients(evidence, u)
         left = absorb(evidence, int(u), coefficient, float(sizes[u])).matrix()
         total[np.ix_(touched, touched)] += left
@@ -222,15 +224,16 @@ def _active_curvature(
         if room >= 0:
             kept[int(u)] = left
         if k % _TOLD_EVERY == 0:
-            share = k / len(active)
+            share = k / len(deviating)
             tell(INTERVALS, _AFTER_CONSENSUS + share * (_AFTER_CURVATURE - _AFTER_CONSENSUS))
     return total
 
 
 def _balance(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> None:
     """Put the balance of the penalty in for the gradients of the active, in place."""
+    balance_leans(evidence, position_gradient)
     ends = evidence.problem.design.blocks
-    for u in active_annotators(evidence):
+    for u in deviating_annotators(evidence):
         block = slice(int(ends[u]), int(ends[u + 1]))
         pull = balanced_pull(evidence, int(u), blocks[block], float(position_gradient[u]))
         blocks[block], position_gradient[u] = pull[:-1], pull[-1]
