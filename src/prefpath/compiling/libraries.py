@@ -11,6 +11,7 @@ from typing import Any
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
+from prefpath.compiling.lowering import shortened
 from prefpath.compiling.typing import KernelFlags, RememberingContext
 
 # What `InnerLibrary` replaces or calls. Another Numba may have none of it.
@@ -71,6 +72,9 @@ class OuterCompiler(Compiler):
         state.typingctx = RememberingContext(state.typingctx, state.flags)
         state.flags = KernelFlags(state.flags)  # type: ignore[no-untyped-call]
 
+    def define_pipelines(self) -> Any:
+        return [shortened(each) for each in super().define_pipelines()]  # type: ignore[no-untyped-call]
+
 
 class InnerCompiler(OuterCompiler):
     """Compiles as Numba does, into such a library."""
@@ -78,7 +82,7 @@ class InnerCompiler(OuterCompiler):
     def define_pipelines(self) -> Any:
         codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
         self.state.library = InnerLibrary(codegen, name)  # type: ignore[no-untyped-call]
-        return super().define_pipelines()  # type: ignore[no-untyped-call]
+        return super().define_pipelines()
 
 
 def set_environments(result: Any) -> None:

@@ -153,16 +153,16 @@ class _Attributes(AttributeTemplate):
 
 @lower_getattr_generic(Reference)
 def _get_attribute(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    return _read(context, builder, typ, value, typ.cls._fields.index(attr))
+    return read_field(context, builder, typ, value, typ.cls._fields.index(attr))
 
 
 @lower_builtin("static_getitem", Reference, types.IntegerLiteral)
 @lower_builtin("static_getitem", Reference, types.Integer)
 def _get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _read(context, builder, sig.args[0], args[0], args[1])
+    return read_field(context, builder, sig.args[0], args[0], args[1])
 
 
-def _read(context: Any, builder: Any, typ: Any, pointer: Any, index: int) -> Any:
+def read_field(context: Any, builder: Any, typ: Any, pointer: Any, index: int) -> Any:
     """A field, from the words that are laid out; nothing ever changes these."""
     field, place = typ.types[index], typ.place(index)
     never_changes = builder.module.add_metadata([])
