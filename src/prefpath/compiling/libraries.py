@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -44,7 +46,60 @@ class _WithoutEnvironments:
         return getattr(self._codegen, name)
 
 
-class InnerLibrary(JITCodeLibrary):
+class _Defined:
+    """A module of which only functions with a body are seen: the others take LLVM as long."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    @property
+    def functions(self) -> list[Any]:
+        return [each for each in self._module.functions if not each.is_declaration]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+class _NotUnrolling:
+    """A code generator that repeats no loop's body: the code is a third longer, and no faster.
+
+    Loops of a known length are: in each function by itself, before it is linked.
+    """
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def _module_pass_manager(self, **how: Any) -> Any:
+        return type(self._codegen)._module_pass_manager(self, **how)
+
+    def _pass_builder(self, **how: Any) -> Any:
+        options = binding.create_pipeline_tuning_options(how.get("opt", config.OPT))
+        options.loop_vectorization = how.get("loop_vectorize", config.LOOP_VECTORIZE)
+        options.slp_vectorization = how.get("slp_vectorize", config.SLP_VECTORIZE)
+        options.loop_unrolling = False
+        return binding.create_pass_builder(self._codegen._tm, options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+class KernelLibrary(JITCodeLibrary):
+    """A function and all it calls."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        super()._optimize_functions(_Defined(ll_module))  # type: ignore[no-untyped-call]
+
+    def _optimize_final_module(self) -> None:
+        whole = self._codegen
+        self._codegen = _NotUnrolling(whole) if hasattr(whole, "_pass_builder") else whole
+        try:
+            super()._optimize_final_module()  # type: ignore[no-untyped-call]
+        finally:
+            self._codegen = whole
+
+
+class InnerLibrary(KernelLibrary):
     """A function and all it calls, to be linked into others."""
 
     @property
@@ -73,6 +128,11 @@ class OuterCompiler(Compiler):
         state.flags = KernelFlags(state.flags)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> Any:
+        state = self.state
+        if state.library is None:
+            codegen, name = state.targetctx.codegen(), state.func_id.func_qualname
+            state.library = KernelLibrary(codegen, name)  # type: ignore[no-untyped-call]
+            state.library.enable_object_caching()
         return [shortened(each) for each in super().define_pipelines()]  # type: ignore[no-untyped-call]
 
 
