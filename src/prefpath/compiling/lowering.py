@@ -22,6 +22,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.np.arrayobj import load_item, store_item
 
 from prefpath.compiling.references import Reference, read_field
+from prefpath.compiling.typing import NUMBERS
 
 # What passes of Numba's look for that no kernel has: closures, comprehensions, sums of whole
 # arrays, functions that ask to be inlined. Each walks over all statements, most of them twice.
@@ -123,7 +124,7 @@ class KernelLower(Lower):
         fn = expr.fn if expr.op == "binop" else expr.immutable_fn
         signature = self.fndesc.calltypes[expr]
         of, result = signature.args[0], signature.return_type
-        if of != signature.args[1] or of not in (types.float64, types.int64):
+        if of != signature.args[1] or of not in NUMBERS:
             return None
         sides = [self._cast(var, of) for var in (expr.lhs, expr.rhs)]
         builder, floats = self.builder, of == types.float64
@@ -216,11 +217,25 @@ class KernelLower(Lower):
             ends = (*first, *(self._cast(each, types.int64) for each in expr.args))
             self._ranges[inst.target.name] = ends
             return None
+        if function.typing_key in (min, max) and len(expr.args) == 2:
+            return self._least_or_most(kind, expr, largest=function.typing_key is max)
         array = self.typeof(expr.args[0].name) if expr.args else None
         if function.typing_key is not len or type(array) is not types.Array:
             return None
         size = self._fields(array, self.loadvar(expr.args[0].name), "shape")[0]
         return self.context.cast(self.builder, size, types.intp, kind)
+
+    def _least_or_most(self, kind: Any, expr: Any, *, largest: bool) -> Any:
+        """As Python has it: the first, unless the second is beyond it."""
+        of = self.fndesc.calltypes[expr].return_type
+        if of not in NUMBERS:
+            return None
+        first, second = (self._cast(each, of) for each in expr.args)
+        of_floats, of_integers = self.builder.fcmp_ordered, self.builder.icmp_signed
+        beyond = (of_floats if of == types.float64 else of_integers)(
+            ">" if largest else "<", second, first
+        )
+        return self.context.cast(self.builder, self.builder.select(beyond, second, first), of, kind)
 
     def _iterator(self, kind: Any, expr: Any) -> Any:
         ends = self._ranges.get(expr.value.name)

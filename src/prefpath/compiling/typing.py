@@ -15,11 +15,13 @@ from typing import Any
 
 from numba import types
 from numba.core.compiler import Flags
+from numba.core.typing import signature
 
 # What kernels do with numbers and with elements of arrays: no answer depends on flags.
 _OPERATORS = frozenset(
     {getattr(operator, name) for name in "add sub mul truediv lt le gt ge eq ne getitem".split()}
 )
+NUMBERS = (types.float64, types.int64)
 _signatures: dict[Any, Any] = {}
 _flags: dict[str, Any] = {}
 
@@ -76,6 +78,10 @@ class RememberingContext:
         ask = self._context.resolve_function_type
         if not isinstance(func, types.Function) or kws:
             return ask(func, args, kws)
+        if func.typing_key in (min, max) and len(args) == 2:
+            one, other = (types.unliteral(each) for each in args)
+            if one == other and one in NUMBERS:  # `KernelLower` needs no function for it
+                return signature(one, one, one)
         plain = func.typing_key in _OPERATORS and all(_is_plain(each) for each in args)
         flags = "" if plain else self._of_flags
         return self._remembered("call", lambda: ask(func, args, kws), flags, func, *args)

@@ -55,7 +55,7 @@ def scalar_hazard(x: float) -> float:
     """`phi(x) / Phi(x)`: its polynomials, and a continued fraction where the tail would vanish."""
     if _LOWEST < x < _HIGHEST:
         at = (x - _LOWEST) * _PIECES_PER_UNIT
-        k = int(at)
+        k = np.int64(at)  # for `int` Numba compiles a function
         s = 2.0 * (at - k) - 1.0
         value = _PIECES[k, _DEGREE]
         for j in range(_DEGREE - 1, -1, -1):
