@@ -6,7 +6,7 @@ code; whoever calls it links it in, and does all that again. Here this is left t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite import binding
 from numba.core import config
@@ -119,30 +119,33 @@ class InnerLibrary(KernelLibrary):
 
 
 class OuterCompiler(Compiler):
-    """Compiles as Numba does, and remembers what it found out."""
+    """Compiles as Numba does but for the ways of this folder, and remembers what it found out."""
+
+    own_ways: ClassVar[bool] = can_leave_unfinished()
 
     def __init__(self, *how: Any, **named: Any) -> None:
         super().__init__(*how, **named)  # type: ignore[no-untyped-call]
-        state = self.state
-        state.typingctx = RememberingContext(state.typingctx, state.flags)
-        state.flags = KernelFlags(state.flags)  # type: ignore[no-untyped-call]
+        self.state.flags = KernelFlags(self.state.flags)  # type: ignore[no-untyped-call]
 
     def define_pipelines(self) -> Any:
-        state = self.state
-        if state.library is None:
-            codegen, name = state.targetctx.codegen(), state.func_id.func_qualname
-            state.library = KernelLibrary(codegen, name)  # type: ignore[no-untyped-call]
-            state.library.enable_object_caching()
-        return [shortened(each) for each in super().define_pipelines()]  # type: ignore[no-untyped-call]
+        state, pipelines = self.state, super().define_pipelines()  # type: ignore[no-untyped-call]
+        if not OuterCompiler.own_ways:
+            return pipelines
+        state.typingctx = RememberingContext(state.typingctx, state.flags)
+        state.library = self._library(state.targetctx.codegen(), state.func_id.func_qualname)
+        return [shortened(each) for each in pipelines]
+
+    def _library(self, codegen: Any, name: str) -> Any:
+        library = KernelLibrary(codegen, name)  # type: ignore[no-untyped-call]
+        library.enable_object_caching()  # type: ignore[no-untyped-call]
+        return library
 
 
 class InnerCompiler(OuterCompiler):
-    """Compiles as Numba does, into such a library."""
+    """Compiles into an unfinished library."""
 
-    def define_pipelines(self) -> Any:
-        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        self.state.library = InnerLibrary(codegen, name)  # type: ignore[no-untyped-call]
-        return super().define_pipelines()
+    def _library(self, codegen: Any, name: str) -> Any:
+        return InnerLibrary(codegen, name)  # type: ignore[no-untyped-call]
 
 
 def set_environments(result: Any) -> None:
