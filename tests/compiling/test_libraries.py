@@ -54,7 +54,7 @@ def test_inner_kernels_have_no_machine_code(tmp_path):
         "libraries.OuterCompiler.own_ways = False",
         "libraries.InnerLibrary._optimize_final_module = lambda self, level: None",
         "libraries.InnerLibrary._finalize_final_module = None",
-        "libraries._NotUnrolling._pass_builder = None",
+        "libraries.KernelLibrary._optimize_functions = None",
         "lowering.KernelLower._short = None",
         "lowering.KernelLowering.lowering_class = None",
         "typing.RememberingContext.resolve_function_type = None",
