@@ -111,6 +111,11 @@ def _of_relaxing() -> tuple[Any, ...]:
     return y, now, now, crowd.active, crowd.inputs.terms, rates, _STEP
 
 
+def _of_going_on() -> tuple[Any, ...]:
+    point = Point(_sample().y, _sample().y)
+    return point, point, *_entered_scalars(), _STEP, point
+
+
 def _of_bending() -> tuple[Any, ...]:
     return _sample().y, *_of_errors()
 
@@ -227,6 +232,7 @@ _ARGUMENTS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "add_modes": lambda: (np.zeros((1, 1)), np.zeros(1), np.zeros(1)),
     "note_left_of_forces": lambda: (np.zeros(1), np.zeros((3, 1))),
     "relax_units": _of_relaxing,
+    "move_straight_on": _of_going_on,
     "bend_units": _of_bending,
     "unit_errors": _of_errors,
     "relax_scalars": _of_scalars,

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from array import array
+from ctypes import addressof, c_char
 from itertools import accumulate
 from typing import Any, TypeVar, cast
 
@@ -71,18 +73,29 @@ def _laid_out(values: tuple[Any, ...]) -> _Address:
     words: list[int] = []
     for value in values:
         if isinstance(value, np.ndarray):
-            words += [value.__array_interface__["data"][0], *value.shape]
-            words += [] if value.flags.c_contiguous else value.strides
+            words.append(_address_of(value))
+            words.extend(value.shape)
+            if not value.flags.c_contiguous:
+                words.extend(value.strides)
         elif isinstance(value, _Referenced):
             words.append(value._address)
         elif isinstance(value, float):
             words += struct.unpack("q", struct.pack("d", value))
         else:
             words.append(int(value))
-    kept = np.array(words, dtype=np.int64)
-    address = _Address(kept.__array_interface__["data"][0])
+    kept = array("q", words)
+    address = _Address(kept.buffer_info()[0])
     address.words = kept
     return address
+
+
+def _address_of(values: Any) -> int:
+    """Where the numbers of an array are."""
+    try:
+        return addressof(c_char.from_buffer(values))  # in a quarter of the time
+    except (TypeError, ValueError):  # read-only, empty, or with gaps
+        place: int = values.__array_interface__["data"][0]
+        return place
 
 
 class Reference(types.BaseTuple):

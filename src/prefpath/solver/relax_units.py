@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefpath.compiling import by_reference, inner_kernel, kernel
-from prefpath.model.design import Floats, Ints
+from prefpath.model.design import Floats
 from prefpath.model.penalties import dual_norm, soft_threshold, soft_thresholds
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
@@ -109,26 +109,31 @@ def straight_on(
     A scalar stays where it is there and its slope has all of the change: the force must not know
     of corners to come. Who has joined since the last step is pulled as they are now.
     """
-    y, f, n = now.y.copy(), now.f.copy(), int(np.searchsorted(active.at[:-1], len(old.y)))
-    at, rate, most = _scalars(n, active, terms, rates)
-    known = slice(active.at[0], active.at[n])
-    y[known] += ratio * (now.y[known] - old.y[known])
-    f[known] += ratio * (now.f[known] - old.f[known])
-    y[at], change = now.y[at], _forces(now, at, rate, most) - _forces(old, at, rate, most)
-    f[at] = now.f[at] + ratio * change
-    return Point(y, f)
+    then = Point(now.y.copy(), now.f.copy())
+    move_straight_on(old, now, active, terms, rates, ratio, then)
+    return then
 
 
-def _scalars(n: int, active: Active, terms: Terms, rates: Rates) -> tuple[Ints, Floats, Floats]:
-    """Of the first n active annotators: places of their scalars in y, rates, and thresholds."""
-    at = active.at[1 : n + 1, np.newaxis] + np.arange(-rates.scalar.shape[1], 0)
-    return at, rates.scalar[:n], terms.threshold[active.who[:n], FIRST_SCALAR:]
+@kernel(allocates=False)
+def move_straight_on(
+    old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float, then: Point
+) -> None:
+    """Move a copy of the point there."""
+    who, at, (old_y, old_f), (now_y, now_f), (y, f) = active.who, active.at, old, now, then
+    n_scalars = rates.scalar.shape[1]
+    for index in range(len(who)):
+        u, start, stop = who[index], at[index], at[index + 1] - n_scalars
+        if start >= len(old_y):
+            continue
+        for k in range(start, stop):
+            y[k] += ratio * (now_y[k] - old_y[k])
+            f[k] += ratio * (now_f[k] - old_f[k])
+        for k in range(n_scalars):
+            rate, most = rates.scalar[index, k], terms.threshold[u, FIRST_SCALAR + k]
+            before = _force(old_y, old_f, stop + k, rate, most)
+            f[stop + k] += ratio * (_force(now_y, now_f, stop + k, rate, most) - before)
 
 
-def _forces(point: Point, at: Ints, rate: Floats, most: Floats) -> Floats:
-    """What moves scalars beside their own values."""
-    forces: Floats = point.f[at] + rate * soft_thresholds(point.y[at], most)
-    return forces
 
 
 @kernel(allocates=False)
@@ -256,11 +261,13 @@ def unbend_scalars(
     y1: Floats, f1: Floats, ends: Ends, active: Active, terms: Terms, rates: Rates
 ) -> None:
     """Scalars that entered in a step: where they would be, and their slope, without relaxing."""
-    at, rate, most = _scalars(len(rates.scalar), active, terms, rates)
+    n, n_scalars = rates.scalar.shape
+    at = active.at[1 : n + 1, np.newaxis] + np.arange(-n_scalars, 0)
+    rate, most = rates.scalar, terms.threshold[active.who[:n], FIRST_SCALAR:]
     entered = (np.abs(ends.y0[at]) <= most) & (np.abs(ends.y1[at]) > most)
     at, rate, most = at[entered], rate[entered], most[entered]
-    f1[at] = _forces(Point(ends.y1, ends.f1), at, rate, most)
-    before = _forces(Point(ends.y0, ends.f0), at, rate, most)
+    f1[at] = ends.f1[at] + rate * soft_thresholds(ends.y1[at], most)
+    before = ends.f0[at] + rate * soft_thresholds(ends.y0[at], most)
     straight = ends.y0[at] + 0.5 * ends.length * (before + f1[at])
     side = np.sign(ends.y1[at])
     y1[at] = side * np.maximum(side * straight, np.abs(ends.y1[at]))
