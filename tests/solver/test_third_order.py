@@ -146,7 +146,8 @@ def test_some_rates_are_those_of_all():
         for which in (np.arange(4), np.array([3, 1])):
             rates, degree = Rates(np.zeros((4, 2)), np.zeros(4)), np.zeros(problem.votes.n_items)
             common, inputs = CommonPart(solver.slope.theta_of(y), 0.0), solver.crowd.inputs
-            unit_rates(which, solver.crowd.active, inputs, common, y, np.zeros((0, 0)), rates, degree)
+            active, hessian = solver.crowd.active, np.zeros((0, 0))
+            unit_rates(which, active, inputs, common, y, hessian, rates, degree)
             found.append(rates)
     for all_of_them, some in zip(*found, strict=True):
         np.testing.assert_array_equal(some[[1, 3]], all_of_them[[1, 3]])

@@ -4,6 +4,9 @@ Numba makes a library of every function: linked with all it calls, optimised, an
 code; whoever calls it links it in, and does all that again. Here this is left to what Python calls.
 """
 
+# Numba has no types of its own.
+# mypy: disable-error-code="no-untyped-call,attr-defined,assignment"
+
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -88,13 +91,13 @@ class KernelLibrary(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
-        super()._optimize_functions(_Defined(ll_module))  # type: ignore[no-untyped-call]
+        super()._optimize_functions(_Defined(ll_module))
 
     def _optimize_final_module(self) -> None:
         whole = self._codegen
         self._codegen = _NotUnrolling(whole) if hasattr(whole, "_pass_builder") else whole
         try:
-            super()._optimize_final_module()  # type: ignore[no-untyped-call]
+            super()._optimize_final_module()
         finally:
             self._codegen = whole
 
@@ -110,8 +113,8 @@ class InnerLibrary(KernelLibrary):
         pass
 
     def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
-        self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
@@ -124,11 +127,11 @@ class OuterCompiler(Compiler):
     own_ways: ClassVar[bool] = can_leave_unfinished()
 
     def __init__(self, *how: Any, **named: Any) -> None:
-        super().__init__(*how, **named)  # type: ignore[no-untyped-call]
-        self.state.flags = KernelFlags(self.state.flags)  # type: ignore[no-untyped-call]
+        super().__init__(*how, **named)
+        self.state.flags = KernelFlags(self.state.flags)
 
     def define_pipelines(self) -> Any:
-        state, pipelines = self.state, super().define_pipelines()  # type: ignore[no-untyped-call]
+        state, pipelines = self.state, super().define_pipelines()
         if not OuterCompiler.own_ways:
             return pipelines
         state.typingctx = RememberingContext(state.typingctx, state.flags)
@@ -136,8 +139,8 @@ class OuterCompiler(Compiler):
         return [shortened(each) for each in pipelines]
 
     def _library(self, codegen: Any, name: str) -> Any:
-        library = KernelLibrary(codegen, name)  # type: ignore[no-untyped-call]
-        library.enable_object_caching()  # type: ignore[no-untyped-call]
+        library = KernelLibrary(codegen, name)
+        library.enable_object_caching()
         return library
 
 
@@ -145,7 +148,7 @@ class InnerCompiler(OuterCompiler):
     """Compiles into an unfinished library."""
 
     def _library(self, codegen: Any, name: str) -> Any:
-        return InnerLibrary(codegen, name)  # type: ignore[no-untyped-call]
+        return InnerLibrary(codegen, name)
 
 
 def set_environments(result: Any) -> None:

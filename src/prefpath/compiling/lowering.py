@@ -7,7 +7,7 @@ to them.
 """
 
 # Numba has no types of its own.
-# mypy: disable-error-code="no-untyped-call,untyped-decorator,misc"
+# mypy: disable-error-code="no-untyped-call,untyped-decorator,misc,attr-defined,arg-type"
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class KernelLower(Lower):
     def init(self) -> None:
         super().init()
         self._ranges: dict[str, tuple[Any, Any]] = {}
-        self._counted: dict[Any, bool] = {}
+        self._counted: dict[str, bool] = {}
         self._exact = not self.context.enable_boundscheck
         self._numpy = self.context.error_model.__class__.__name__ == "NumpyErrorModel"
 
@@ -96,54 +96,50 @@ class KernelLower(Lower):
         self._alloca_var(name, self.typeof(name))
 
     def _is_counted(self, name: str) -> bool:
-        """Whether a variable holds memory whose references are counted."""
-        kind = self.typeof(name)
-        if kind not in self._counted:
-            holds = self.context.data_model_manager[kind].contains_nrt_meminfo()
-            self._counted[kind] = bool(self.context.enable_nrt and holds)
-        return self._counted[kind]
+        """Whether a variable holds memory whose references are counted, or a debugger sees it."""
+        if name not in self._counted:
+            holds = self.context.data_model_manager[self.typeof(name)].contains_nrt_meminfo()
+            counted = self.context.enable_nrt and holds
+            self._counted[name] = bool(counted or self._disable_sroa_like_opt)
+        return self._counted[name]
 
     def _short(self, kind: Any, inst: Any) -> Any:
         """The value of an expression that is known here; else None."""
         expr = inst.value
-        if expr.op == "binop" or (expr.op == "inplace_binop" and self._exact):
-            return self._binop(kind, expr)
-        if expr.op == "getitem":
-            return self._element(kind, expr)
         if expr.op == "call":
             return self._call(kind, inst)
-        if expr.op == "getiter":
-            return self._iterator(kind, expr)
-        if expr.op == "iternext":
-            return self._next(kind, expr)
-        if expr.op == "getattr":
-            return self._attribute(kind, expr)
-        return None
+        known = {
+            "binop": self._binop,
+            "inplace_binop": self._binop,
+            "getitem": self._element,
+            "getattr": self._attribute,
+            "getiter": self._iterator,
+            "iternext": self._next,
+        }
+        return known[expr.op](kind, expr) if expr.op in known else None
 
     def _binop(self, kind: Any, expr: Any) -> Any:
         fn = expr.fn if expr.op == "binop" else expr.immutable_fn
         signature = self.fndesc.calltypes[expr]
         of, result = signature.args[0], signature.return_type
-        if of != signature.args[1] or of not in NUMBERS:
+        known = _OF_FLOATS if of == types.float64 else _OF_INTEGERS
+        computes = fn in known and result == of and (fn is not operator.truediv or self._numpy)
+        if of != signature.args[1] or of not in NUMBERS or not (computes or fn in _COMPARED):
             return None
         sides = [self._cast(var, of) for var in (expr.lhs, expr.rhs)]
-        builder, floats = self.builder, of == types.float64
-        if fn in _COMPARED:
-            if not floats:
-                made = builder.icmp_signed(_COMPARED[fn], *sides)
-            elif fn is operator.ne:
-                made = builder.fcmp_unordered("!=", *sides)
-            else:
-                made = builder.fcmp_ordered(_COMPARED[fn], *sides)
-        elif result != of or (fn is operator.truediv and not self._numpy):
-            return None
-        elif floats and fn in _OF_FLOATS:
-            made = getattr(builder, _OF_FLOATS[fn])(*sides)
-        elif not floats and fn in _OF_INTEGERS:
-            made = getattr(builder, _OF_INTEGERS[fn])(*sides, flags=["nsw"])
+        if computes:
+            flags = () if known is _OF_FLOATS else ("nsw",)
+            made = getattr(self.builder, known[fn])(*sides, flags=flags)
         else:
-            return None
-        return self.context.cast(builder, made, result, kind)
+            made = self._compared(fn, of, *sides)
+        return self.context.cast(self.builder, made, result, kind)
+
+    def _compared(self, fn: Any, of: Any, one: Any, other: Any) -> Any:
+        if of == types.int64:
+            return self.builder.icmp_signed(_COMPARED[fn], one, other)
+        if fn is operator.ne:  # true of what is no number
+            return self.builder.fcmp_unordered("!=", one, other)
+        return self.builder.fcmp_ordered(_COMPARED[fn], one, other)
 
     def _attribute(self, kind: Any, expr: Any) -> Any:
         own = self.typeof(expr.value.name)
@@ -231,10 +227,7 @@ class KernelLower(Lower):
         if of not in NUMBERS:
             return None
         first, second = (self._cast(each, of) for each in expr.args)
-        of_floats, of_integers = self.builder.fcmp_ordered, self.builder.icmp_signed
-        beyond = (of_floats if of == types.float64 else of_integers)(
-            ">" if largest else "<", second, first
-        )
+        beyond = self._compared(operator.gt if largest else operator.lt, of, second, first)
         return self.context.cast(self.builder, self.builder.select(beyond, second, first), of, kind)
 
     def _iterator(self, kind: Any, expr: Any) -> Any:

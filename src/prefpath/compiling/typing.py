@@ -5,7 +5,7 @@ lists or dates, words an error for each that does not fit, and compares all flag
 """
 
 # Numba has no types of its own.
-# mypy: disable-error-code="no-untyped-call,misc"
+# mypy: disable-error-code="no-untyped-call,misc,attr-defined"
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from typing import Any
 
 from numba import types
 from numba.core.compiler import Flags
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 
 # What kernels do with numbers and with elements of arrays: no answer depends on flags.
 _OPERATORS = frozenset(
-    {getattr(operator, name) for name in "add sub mul truediv lt le gt ge eq ne getitem".split()}
+    {operator.add, operator.sub, operator.mul, operator.truediv, operator.getitem}
+    | {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
 )
 NUMBERS = (types.float64, types.int64)
 _signatures: dict[Any, Any] = {}
@@ -88,11 +89,15 @@ class RememberingContext:
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
         """The type of an attribute."""
-        return self._remembered("get", lambda: self._context.resolve_getattr(typ, attr), self._of_flags, typ, attr)
+        return self._remembered(
+            "get", lambda: self._context.resolve_getattr(typ, attr), self._of_flags, typ, attr
+        )
 
     def resolve_setitem(self, *of: Any) -> Any:
         """The signature of setting an element."""
-        return self._remembered("set", lambda: self._context.resolve_setitem(*of), self._of_flags, *of)
+        return self._remembered(
+            "set", lambda: self._context.resolve_setitem(*of), self._of_flags, *of
+        )
 
     def _remembered(self, what: str, ask: Callable[[], Any], *of: Any) -> Any:
         key = what, of

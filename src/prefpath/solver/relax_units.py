@@ -134,8 +134,6 @@ def move_straight_on(
             f[stop + k] += ratio * (_force(now_y, now_f, stop + k, rate, most) - before)
 
 
-
-
 @kernel(allocates=False)
 def bend_units(
     out: Floats,
