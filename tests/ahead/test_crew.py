@@ -164,7 +164,7 @@ PARENT = """
 import os, signal, sys, time
 from prefpath.ahead.crew import Crew
 crew = Crew(lambda: 1)
-crew.add(["prefpath.solver.relaxation.phi1s"])
+crew.add(["prefpath.solver.relaxation.note_left_of_forces"])
 assert crew.finish(lambda left: None) == 0
 print(crew._processes[0].pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)

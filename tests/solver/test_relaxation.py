@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
-from prefpath.solver.relaxation import bending, bendings, phi1, phi1s, phi2, phi2s, relaxed
+from prefpath.solver.relaxation import bending, left_of_forces, phi1, phi2, relaxed
 
 
 def decayed(x: float, power: int) -> float:
@@ -23,8 +23,8 @@ def test_what_is_left_of_a_force_is_its_integral(x):
     assert phi1(x) == pytest.approx(decayed(x, 0), rel=1e-12)
     assert phi2(x) == pytest.approx(decayed(x, 1), rel=1e-12 if x < 1e-3 else 1e-9)
     assert bending(x) == pytest.approx(decayed(x, 2) - decayed(x, 1), rel=1e-9)
-    assert bendings(np.array([x, 1.0]))[0] == bending(x)
-    assert (phi1s(np.array([x, 1.0]))[0], phi2s(np.array([x, 1.0]))[0]) == (phi1(x), phi2(x))
+    of_many = left_of_forces(np.array([x, 1.0]))
+    assert [each[0] for each in of_many] == [phi1(x), phi2(x), bending(x)]
 
 
 def test_relaxing_by_hand():

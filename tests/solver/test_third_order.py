@@ -14,7 +14,7 @@ from prefpath.solver.exponential import Exponential
 from prefpath.solver.flow import FlowSolver
 from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.relax_units import Point, Points, bend_units, straight_on
-from prefpath.solver.relaxation import bending, bendings
+from prefpath.solver.relaxation import bending, left_of_forces
 from strategies import attentive_votes
 
 
@@ -26,7 +26,7 @@ def bent_force(x: float) -> float:
 @pytest.mark.parametrize("x", [0.0, 1e-6, 0.01, 0.0499, 0.0501, 0.3, 2.0, 40.0, 3e3])
 def test_bending_is_the_integral_of_a_bent_force(x):
     assert bending(x) == pytest.approx(bent_force(x), rel=1e-9)
-    np.testing.assert_array_equal(bendings(np.array([x])), bending(x))
+    np.testing.assert_array_equal(left_of_forces(np.array([x]))[2], bending(x))
 
 
 class Sample:
@@ -144,9 +144,10 @@ def test_some_rates_are_those_of_all():
         y = 2.0 * np.random.default_rng(0).normal(size=len(solver.y))
         found = []
         for which in (np.arange(4), np.array([3, 1])):
-            rates = Rates(np.zeros((4, 2)), np.zeros(4))
+            rates, degree = Rates(np.zeros((4, 2)), np.zeros(4)), np.zeros(problem.votes.n_items)
             common, inputs = CommonPart(solver.slope.theta_of(y), 0.0), solver.crowd.inputs
-            unit_rates(which, solver.crowd.active, inputs, common, y, np.zeros((0, 0)), rates)
+            active, hessian = solver.crowd.active, np.zeros((0, 0))
+            unit_rates(which, active, inputs, common, y, hessian, rates, degree)
             found.append(rates)
     for all_of_them, some in zip(*found, strict=True):
         np.testing.assert_array_equal(some[[1, 3]], all_of_them[[1, 3]])

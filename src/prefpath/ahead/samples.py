@@ -64,7 +64,7 @@ def _of_stages() -> tuple[Any, ...]:
     _, crowd, y, common, _, _ = _sample()
     pool, theta, scratch = crowd.pool, common.theta, crowd.scratch()
     equation = Equation(-1, crowd.active, crowd.index, pool, crowd.inputs, theta, scratch)
-    return y, y, _STEP, chebyshev(2), equation
+    return y, y, y, y, y, _STEP, chebyshev(2), equation
 
 
 def _of_refresh() -> tuple[Any, ...]:
@@ -77,7 +77,7 @@ def _of_refresh() -> tuple[Any, ...]:
 def _of_suspects() -> tuple[Any, ...]:
     crowd = _sample().crowd
     history, _, bounds = crowd.sight
-    return crowd.room.waiting, history, crowd.inputs.terms, bounds, 0.0, 0.0, 0.0
+    return crowd.room.waiting, history, crowd.inputs.terms, bounds, 0.0, 0.0, 0.0, _sample().nobody
 
 
 def _of_moving_votes() -> tuple[Any, ...]:
@@ -92,12 +92,12 @@ def _of_entering() -> tuple[Any, ...]:
 
 
 def _of_curvatures() -> tuple[Any, ...]:
-    return _sample().nobody, _sample().crowd.inputs, _sample().common
+    return _sample().nobody, _sample().crowd.inputs, _sample().common, _sample().y
 
 
 def _of_unit_rates() -> tuple[Any, ...]:
     _, crowd, y, common, rates, nobody = _sample()
-    return nobody, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates
+    return nobody, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates, y
 
 
 def _of_pool_hessian() -> tuple[Any, ...]:
@@ -112,8 +112,8 @@ def _of_relaxing() -> tuple[Any, ...]:
 
 
 def _of_going_on() -> tuple[Any, ...]:
-    y = _sample().y
-    return Point(y, y), Point(y, y), *_entered_scalars(), _STEP
+    point = Point(_sample().y, _sample().y)
+    return point, point, *_entered_scalars(), _STEP, point
 
 
 def _of_bending() -> tuple[Any, ...]:
@@ -125,11 +125,6 @@ def _of_errors() -> tuple[Any, ...]:
     now = Point(y, y)
     points = Points(now, now, now, now)
     return points, crowd.active, crowd.inputs.terms, rates, _STEP, _STEP
-
-
-def _of_unbending() -> tuple[Any, ...]:
-    y = _sample().y
-    return y, y, Ends(0.0, _STEP, y, y, y, y), *_entered_scalars()
 
 
 def _of_scalars() -> tuple[Any, ...]:
@@ -226,23 +221,20 @@ _CALLED: dict[str, Callable[[], None]] = {
     "score_of_pooled_slope": _pooled_slope,
 }
 _ARGUMENTS: dict[str, Callable[[], tuple[Any, ...]]] = {
-    "stages_serial": _of_stages,
+    "run_stages": _of_stages,
     "refresh": _of_refresh,
-    "find_suspects": _of_suspects,
+    "note_suspects": _of_suspects,
     "move_votes": _of_moving_votes,
     "any_entered": _of_entering,
-    "attention_curvatures": _of_curvatures,
+    "note_attention_curvatures": _of_curvatures,
     "unit_rates": _of_unit_rates,
     "pool_hessian": _of_pool_hessian,
-    "to_modes": lambda: (np.zeros((1, 1)), np.zeros(1)),
-    "phi1s": lambda: (np.zeros(1),),
-    "phi2s": lambda: (np.zeros(1),),
-    "bendings": lambda: (np.zeros(1),),
+    "add_modes": lambda: (np.zeros((1, 1)), np.zeros(1), np.zeros(1)),
+    "note_left_of_forces": lambda: (np.zeros(1), np.zeros((3, 1))),
     "relax_units": _of_relaxing,
-    "straight_on": _of_going_on,
+    "move_straight_on": _of_going_on,
     "bend_units": _of_bending,
     "unit_errors": _of_errors,
-    "unbend_scalars": _of_unbending,
     "relax_scalars": _of_scalars,
     "held_out_margins": _of_held_out,
     "gradient_shard": _of_gradients,

@@ -27,26 +27,23 @@ VERDICTS = (
     f"{_DIAGNOSE}.without_own_kernels.score_of_pooled_slope",
 )
 # Of these a fit is in the first for a long time; the second is the longest of the others.
-_LONG_OF_PATHS = (f"{_SOLVER}.active.stages_serial", f"{_SOLVER}.waiting.refresh")
+_LONG_OF_PATHS = (f"{_SOLVER}.active.run_stages", f"{_SOLVER}.waiting.refresh")
 PATHS = (
     *_LONG_OF_PATHS,
     "prefpath.selection.held_out.held_out_margins",
     f"{_SOLVER}.relax_units.relax_scalars",
-    f"{_SOLVER}.relax_units.unbend_scalars",
     f"{_SOLVER}.relax_units.unit_errors",
     f"{_SOLVER}.relax_units.bend_units",
-    f"{_SOLVER}.relaxation.bendings",
+    f"{_SOLVER}.relaxation.note_left_of_forces",
     f"{_SOLVER}.relax_units.relax_units",
-    f"{_SOLVER}.relax_units.straight_on",
-    f"{_SOLVER}.relaxation.phi2s",
-    f"{_SOLVER}.relaxation.phi1s",
-    f"{_SOLVER}.curvature.to_modes",
+    f"{_SOLVER}.relax_units.move_straight_on",
+    f"{_SOLVER}.curvature.add_modes",
     f"{_SOLVER}.curvature.pool_hessian",
     f"{_SOLVER}.curvature.unit_rates",
-    f"{_SOLVER}.kernels.attention_curvatures",
+    f"{_SOLVER}.kernels.note_attention_curvatures",
     f"{_SOLVER}.active.any_entered",
     f"{_SOLVER}.pool.move_votes",
-    f"{_SOLVER}.waiting.find_suspects",
+    f"{_SOLVER}.waiting.note_suspects",
 )
 # Whatever else may be compiled, found by fitting.
 FITS = ("fit of many votes", "fit with attention", "fit with a report")

@@ -15,17 +15,10 @@ from weakref import WeakSet
 
 from numba import config, njit
 from numba.core import event
-from numba.core.compiler import Compiler
-from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
-from prefpath.compiling.libraries import (
-    InnerCompiler,
-    OuterCompiler,
-    can_leave_unfinished,
-    set_environments,
-)
+from prefpath.compiling.libraries import InnerCompiler, OuterCompiler, set_environments
 
 _HOW: dict[str, Any] = {
     "cache": True,
@@ -88,13 +81,11 @@ class _Outer(CPUDispatcher):
             tell(name_of(self))
         try:
             entry = super().compile(sig)
-        except NumbaError:
-            raise
         except Exception:
-            if not _Inner.unfinished:
+            if not OuterCompiler.own_ways:
                 raise
-            _Inner.finish_all()  # this Numba builds libraries in another way after all
-            entry = super().compile(sig)
+            with _as_numba_does():
+                entry = super().compile(sig)
         types, _ = normalize_signature(sig)  # type: ignore[no-untyped-call]
         set_environments(self.overloads[tuple(types)])
         return entry
@@ -140,20 +131,18 @@ class _Inner(CPUDispatcher):
     kept on disk: what is kept of a kernel has all in it that it calls.
     """
 
-    unfinished = can_leave_unfinished()
     _all: ClassVar[WeakSet[Any]] = WeakSet()
 
     @classmethod
     def of(cls, function: Any, how: dict[str, Any]) -> _Inner:
         """The dispatcher of a function."""
-        own = cls(function, targetoptions=how, pipeline_class=_InnerOrWhole)
+        own = cls(function, targetoptions=how, pipeline_class=InnerCompiler)
         cls._all.add(own)
         return own
 
     @classmethod
-    def finish_all(cls) -> None:
-        """From now on compile whole libraries, as Numba does."""
-        cls.unfinished = False
+    def forget_all(cls) -> None:
+        """Compile all of them anew."""
         for inner in cls._all:
             inner._reset_overloads()
 
@@ -165,12 +154,20 @@ class _Inner(CPUDispatcher):
         return self.twin(*arguments)
 
 
-class _InnerOrWhole(InnerCompiler):
-    """Compiles what only kernels call."""
+@contextmanager
+def _as_numba_does() -> Iterator[None]:
+    """Compile without the ways of this folder: this Numba may do something in another way.
 
-    def define_pipelines(self) -> Any:
-        kind: Any = InnerCompiler if _Inner.unfinished else Compiler
-        return kind.define_pipelines(self)
+    Ever after, unless that fails, too: then it is the kernel that is wrong.
+    """
+    OuterCompiler.own_ways = False
+    _Inner.forget_all()
+    try:
+        yield
+    except Exception:
+        OuterCompiler.own_ways = True
+        _Inner.forget_all()
+        raise
 
 
 def kernel(*, allocates: bool = True, **options: Any) -> Callable[[Any], Any]:

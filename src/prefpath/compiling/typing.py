@@ -5,16 +5,22 @@ lists or dates, words an error for each that does not fit, and compares all flag
 """
 
 # Numba has no types of its own.
-# mypy: disable-error-code="no-untyped-call,misc"
+# mypy: disable-error-code="no-untyped-call,misc,attr-defined"
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from numba import types
 from numba.core.compiler import Flags
 
+# What kernels do with numbers and with elements of arrays: no answer depends on flags.
+_OPERATORS = frozenset(
+    {operator.add, operator.sub, operator.mul, operator.truediv, operator.getitem}
+    | {operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne}
+)
 _signatures: dict[Any, Any] = {}
 _flags: dict[str, Any] = {}
 
@@ -24,6 +30,11 @@ class _KnownFlags(Flags):
 
     def __hash__(self) -> int:
         return _HASH
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, _KnownFlags):
+            return self is other
+        return super().__eq__(other)
 
     def copy(self) -> Any:
         """Whoever copies these may change the copy."""
@@ -38,6 +49,15 @@ class KernelFlags(Flags):
 
     def copy(self) -> Any:
         return _flags.setdefault(repr(self), _KnownFlags(self))
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether operators on it come with no function that is compiled."""
+    if isinstance(kind, types.Array):
+        return isinstance(kind.dtype, types.Number)
+    if isinstance(kind, types.BaseTuple):
+        return all(isinstance(each, types.Integer) for each in kind)
+    return isinstance(kind, (types.Number, types.Boolean))
 
 
 class RememberingContext:
@@ -57,18 +77,24 @@ class RememberingContext:
         ask = self._context.resolve_function_type
         if not isinstance(func, types.Function) or kws:
             return ask(func, args, kws)
-        return self._remembered("call", lambda: ask(func, args, kws), func, *args)
+        plain = func.typing_key in _OPERATORS and all(_is_plain(each) for each in args)
+        flags = "" if plain else self._of_flags
+        return self._remembered("call", lambda: ask(func, args, kws), flags, func, *args)
 
     def resolve_getattr(self, typ: Any, attr: str) -> Any:
         """The type of an attribute."""
-        return self._remembered("get", lambda: self._context.resolve_getattr(typ, attr), typ, attr)
+        return self._remembered(
+            "get", lambda: self._context.resolve_getattr(typ, attr), self._of_flags, typ, attr
+        )
 
     def resolve_setitem(self, *of: Any) -> Any:
         """The signature of setting an element."""
-        return self._remembered("set", lambda: self._context.resolve_setitem(*of), *of)
+        return self._remembered(
+            "set", lambda: self._context.resolve_setitem(*of), self._of_flags, *of
+        )
 
     def _remembered(self, what: str, ask: Callable[[], Any], *of: Any) -> Any:
-        key = what, self._of_flags, of
+        key = what, of
         found = _signatures.get(key)
         if found is None:
             found = ask()

@@ -55,11 +55,11 @@ def scalar_hazard(x: float) -> float:
     """`phi(x) / Phi(x)`: its polynomials, and a continued fraction where the tail would vanish."""
     if _LOWEST < x < _HIGHEST:
         at = (x - _LOWEST) * _PIECES_PER_UNIT
-        k = int(at)
-        s = 2.0 * (at - k) - 1.0
-        value = _PIECES[k, _DEGREE]
+        piece = np.int64(at)  # for `int` Numba compiles a function
+        s = 2.0 * (at - piece) - 1.0
+        value = _PIECES[piece, _DEGREE]
         for j in range(_DEGREE - 1, -1, -1):
-            value = value * s + _PIECES[k, j]
+            value = value * s + _PIECES[piece, j]
         return value
     if x >= _HIGHEST:
         return 0.7978845608028654 * math.exp(-0.5 * x * x) / math.erfc(-0.7071067811865476 * x)

@@ -11,6 +11,13 @@ from prefpath.model.design import Floats, Ints
 
 
 @inner_kernel(allocates=False)
+def clear(values: Floats, start: int, stop: int) -> None:
+    """Fill a stretch with 0."""
+    for k in range(start, stop):
+        values[k] = 0.0
+
+
+@inner_kernel(allocates=False)
 def negate(values: Floats, out: Floats) -> None:
     """Fill in `-values`."""
     for k in range(len(values)):

@@ -90,7 +90,7 @@ def scalar_curvature(code: int, parameter: float, margin: float, choice: float) 
     if code == BRADLEY_TERRY:
         small = math.exp(-abs(margin))
         return small / ((1.0 + small) * (1.0 + small))
-    if code in (LINEAR, GRAM):
+    if code == LINEAR or code == GRAM:  # noqa: SIM109 (a tuple takes a function of its own)
         return 1.0
     if code == THURSTONE_MOSTELLER:
         curvature = 0.0

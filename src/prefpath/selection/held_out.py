@@ -170,7 +170,7 @@ class KnotState(NamedTuple):
     place: Ints
 
 
-@kernel()
+@kernel(allocates=False)
 def held_out_margins(
     held_out: HeldOutVotes,
     state: KnotState,

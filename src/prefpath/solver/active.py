@@ -13,6 +13,7 @@ import numpy as np
 
 from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Floats, Ints
+from prefpath.model.loops import clear
 from prefpath.model.penalties import dual_norm
 from prefpath.model.pool_index import PoolIndex
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, CommonPart, Inputs, Scratch, Terms
@@ -52,7 +53,7 @@ def value_active(index: int, active: Active, y: Floats, terms: Terms, scratch: S
     return value_block(u, y, at, end, terms, scratch)
 
 
-@kernel()
+@kernel(allocates=False)
 def any_entered(first: int, active: Active, y: Floats, terms: Terms) -> bool:
     """Whether any effect of the active annotators from number `first` on is not zero."""
     who, at, threshold = active.who, active.at, terms.threshold
@@ -83,7 +84,7 @@ def active_gradient(
     who, at, light = active
     cell_at, total, n_scalars = light.cell_at, inputs.terms.total, len(scratch.scalar)
     any_light = stop < len(cell_at) and cell_at[start] < cell_at[stop]
-    f[at[start] : at[stop]] = 0.0
+    clear(f, at[start], at[stop])
     for index in range(start, stop):
         if any_light and cell_at[index] < cell_at[index + 1]:
             continue
@@ -142,22 +143,37 @@ class Equation(NamedTuple):
     first: int = 0
 
 
-@kernel()
 def stages_serial(
     y0: Floats, f0: Floats, step: float, coefficients: Chebyshev, equation: Equation
 ) -> tuple[Floats, Floats]:
-    """All stages of one step in one call, in one thread: y after it, and y' there.
+    """All stages of one step in one call, in one thread: y after it, and y' there."""
+    newer, older, f = y0 + coefficients.first * step * f0, y0.copy(), np.empty_like(y0)
+    run_stages(y0, f0, newer, older, f, step, coefficients, equation)
+    return (older if len(coefficients.mu) % 2 else newer), f
+
+
+@kernel(allocates=False)
+def run_stages(
+    y0: Floats,
+    f0: Floats,
+    newer: Floats,
+    older: Floats,
+    f: Floats,
+    step: float,
+    coefficients: Chebyshev,
+    equation: Equation,
+) -> None:
+    """From the second stage on; `newer` and `older` take turns.
 
     y' is evaluated in one place: every other would be compiled with all that it calls.
     """
     position_at, active, pairs, pool, inputs, theta, scratch, first = equation
-    older, f, n_stages = y0.copy(), np.empty_like(y0), len(coefficients.mu) - 1
-    newer = y0 + coefficients.first * step * f0
+    n_stages = len(coefficients.mu) - 1
     start = np.int64(0)  # to the compiler, 0 itself would be another type than other numbers
     for j in range(2, n_stages + 2):
         common_scores(newer, inputs.design, theta)
         common = CommonPart(theta, newer[position_at] if position_at >= 0 else 0.0)
-        scratch.item_gradient[:] = 0.0
+        clear(scratch.item_gradient, start, len(scratch.item_gradient))
         terms, n_pairs, n_active = inputs.terms, len(pairs.first), len(active.who)
         position = 0.0
         if first == 0:
@@ -168,7 +184,6 @@ def stages_serial(
         if j <= n_stages:
             next_stage(older, Stage(y0, f0, newer, f, older), coefficients, j, step)
             older, newer = newer, older
-    return newer, f
 
 
 _NO_STAGES = Chebyshev(0.0, np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2))
@@ -176,5 +191,6 @@ _NO_STAGES = Chebyshev(0.0, np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2))
 
 def evaluate_serial(y: Floats, equation: Equation) -> Floats:
     """y' at y, in one thread."""
-    slope: Floats = stages_serial(y, y, 0.0, _NO_STAGES, equation)[1]
-    return slope
+    f = np.empty_like(y)
+    run_stages(y, y, y, y, f, 0.0, _NO_STAGES, equation)
+    return f

@@ -14,7 +14,7 @@ import numpy as np
 from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats, Ints
-from prefpath.model.loops import longest_run
+from prefpath.model.loops import clear
 from prefpath.model.penalties import dual_norm, soft_threshold
 from prefpath.model.pool_index import PoolIndex
 from prefpath.model.scalar_losses import scalar_curvature
@@ -69,7 +69,7 @@ def no_stiffness(n_scalars: int) -> Stiffness:
     return Stiffness(np.zeros(0), np.zeros((0, 0)), rates, -np.inf, 0)
 
 
-@kernel()
+@kernel(allocates=False)
 def pool_hessian(
     index: PoolIndex, pool: Pool, terms: Terms, common: CommonPart, hessian: Floats
 ) -> None:
@@ -113,7 +113,7 @@ def whose_scalars_moved(old: Floats, y: Floats, active: Active, terms: Terms) ->
     return np.flatnonzero((terms.kappa * np.abs(now - before) > _FAR).any(axis=1))
 
 
-@kernel()
+@kernel(allocates=False)
 def unit_rates(
     which: Ints,
     active: Active,
@@ -122,22 +122,24 @@ def unit_rates(
     y: Floats,
     hessian: Floats,
     rates: Rates,
+    degree: Floats,
 ) -> None:
     """Rates of some active annotators, by their numbers there; their part of the Hessian is added.
 
-    A Hessian of no rows is left alone.
+    A Hessian of no rows is left alone. `degree` is a buffer with a place for each item of anyone.
     """
     design, target, terms = inputs
-    degree = np.zeros(longest_run(design.seen))
-    for index in which:
+    for number in range(len(which)):
+        index = which[number]
         u, at = active.who[index], active.at[index]
         seen, size = design.seen[u], design.seen[u + 1] - design.seen[u]
         shrink = _shrink(terms, y, at, at + size, terms.threshold[u, DEVIATION])
         bias = common.position
         bias += terms.kappa * soft_threshold(y[at + size], terms.threshold[u, POSITION])
         attention = _attention(u, y, at + size + 1, terms)
-        degree[:size] = 0.0
-        rates.scalar[index] = 0.0
+        clear(degree, np.int64(0), size)
+        for k in range(rates.scalar.shape[1]):
+            rates.scalar[index, k] = 0.0
         for c in range(design.cells[u], design.cells[u + 1]):
             left, right, side = design.left_at[c], design.right_at[c], design.position[c]
             a, b = design.seen_item[seen + left], design.seen_item[seen + right]
@@ -186,15 +188,20 @@ def _heaviest_pair(u: int, inputs: Inputs, degree: Floats) -> float:
     return heaviest
 
 
-@kernel()
 def to_modes(rows: Floats, vector: Floats) -> Floats:
     """`rows.T @ vector`, one row after another: a busy BLAS takes longer."""
     out = np.zeros(rows.shape[1])
+    add_modes(rows, vector, out)
+    return out
+
+
+@kernel(allocates=False)
+def add_modes(rows: Floats, vector: Floats, out: Floats) -> None:
+    """`out += rows.T @ vector`."""
     for i in range(len(rows)):
         row, factor = rows[i], vector[i]
         for j in range(len(row)):
             out[j] += factor * row[j]
-    return out
 
 
 def room_for(rates: Rates, n_active: int) -> Rates:

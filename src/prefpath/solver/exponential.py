@@ -51,7 +51,7 @@ from prefpath.solver.relax_units import (
     unbend_scalars,
     unit_errors,
 )
-from prefpath.solver.relaxation import bendings, phi1s, phi2s
+from prefpath.solver.relaxation import left_of_forces
 from prefpath.solver.slope import Slope
 
 # Items up to which the common part's matrix is taken apart, and their cube beside the cells of the
@@ -114,6 +114,7 @@ class Exponential:
             self._patience *= _PATIENCE_WITH_MANY
         self.stiffness = no_stiffness(problem.n_scalars)
         self._rows = np.zeros((0, 0))  # the eigenvectors as rows
+        self._known: tuple[float, Floats, tuple[Floats, Floats, Floats]] | None = None
 
     def restore(self, stiffness: Stiffness) -> None:
         """Go on with what a path knew."""
@@ -158,7 +159,7 @@ class Exponential:
     ) -> Guess:
         """The end of a step whose force bends into the parabola that ends as at a guess."""
         y = self._end(start, guess, h)
-        bent = h * h / (h + before.length) * bendings(h * self.stiffness.values)
+        bent = h * h / (h + before.length) * self._left_of_forces(h)[2]
         y[: self.crowd.n_common] += to_modes(self._rows, bent * (guess.force - straight.force))
         points = Points(before.guess.point, start.point, guess.point, guess.point)
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
@@ -196,7 +197,8 @@ class Exponential:
             return
         rates = room_for(self.stiffness.rates, len(active.who))
         hessian = np.zeros((n, n) if aged else (0, 0))
-        unit_rates(which, active, inputs, common, y, hessian, rates)
+        degree = np.zeros(np.diff(inputs.design.seen).max(initial=1))
+        unit_rates(which, active, inputs, common, y, hessian, rates, degree)
         self.stiffness = self.stiffness._replace(rates=rates, age=age + 1)
         if aged:
             self.slope.work.evaluations += 1
@@ -205,14 +207,21 @@ class Exponential:
 
     def _end(self, start: Guess, end: Guess, h: float) -> Floats:
         """y after a step whose force at the end is that of a guess (the start: it stays)."""
-        n, (values, _, rates, _, _) = self.crowd.n_common, self.stiffness
+        n, rates = self.crowd.n_common, self.stiffness.rates
         active, terms, now = self.crowd.active, self.crowd.inputs.terms, start.point
         y = np.empty_like(now.y)
-        more = end.force - start.force
-        modes = h * (phi1s(h * values) * start.force + phi2s(h * values) * more)
+        steady, growing, _ = self._left_of_forces(h)
+        modes = h * (steady * start.force + growing * (end.force - start.force))
         y[:n] = now.y[:n] + to_modes(self._rows, modes)
         relax_units(y, now, end.point, active, terms, rates, h)
         return y
+
+    def _left_of_forces(self, h: float) -> tuple[Floats, Floats, Floats]:
+        """What relaxing leaves of forces on the modes in a step of length h: of one, once."""
+        known, values = self._known, self.stiffness.values
+        if known is None or known[0] != h or known[1] is not values:
+            known = self._known = h, values, left_of_forces(h * values)
+        return known[2]
 
     def _evaluated(self, y: Floats, start: Guess) -> Guess:
         return self._guess(Point(y, self.slope.at(y)), start.point)
@@ -225,11 +234,11 @@ class Exponential:
 
     def _error(self, before: Before, start: Guess, guess: Guess, then: Guess, h: float) -> float:
         """Largest estimated local error: the last correction, and how the force bends."""
-        values, old = self.stiffness.values, before.guess
+        (steady, growing, _), old = self._left_of_forces(h), before.guess
         bend = h / (6.0 * (h + before.length))
         bent = (then.force - start.force) - (start.force - old.force) * (h / before.length)
-        correction = to_modes(self._rows, h * phi2s(h * values) * (then.force - guess.force))
-        bending = to_modes(self._rows, h * bend * phi1s(h * values) * bent)
+        correction = to_modes(self._rows, h * growing * (then.force - guess.force))
+        bending = to_modes(self._rows, h * bend * steady * bent)
         common = float(np.abs(correction).max() + np.abs(bending).max())
         points = Points(old.point, start.point, guess.point, then.point)
         active, terms = self.crowd.active, self.crowd.inputs.terms

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints, Places
+from prefpath.model.loops import clear
 from prefpath.model.penalties import scaled_prox, soft_threshold
 from prefpath.model.scalar_losses import scalar_curvature, slopes
 from prefpath.solver.arguments import (
@@ -201,7 +202,7 @@ def add_to_block(
             block[d] += scaled * features[item, d]
 
 
-@kernel()
+@kernel(allocates=False)
 def gradient_shard(
     who: Ints,
     inputs: Inputs,
@@ -215,7 +216,8 @@ def gradient_shard(
     Returns the sum in the common position effect; the gradient in the items' scores is left in
     the scratch. Scalars that `value` has no column for are zero.
     """
-    scratch.item_gradient[:] = 0.0
+    first = np.int64(0)  # to the compiler, 0 itself would be another type
+    clear(scratch.item_gradient, first, len(scratch.item_gradient))
     position_gradient = 0.0
     for index in range(len(who)):
         u = who[index]
@@ -225,7 +227,7 @@ def gradient_shard(
         for k in range(len(scratch.scalar)):
             scratch.scalar[k] = value.scalar[u, k] if k < value.scalar.shape[1] else 0.0
         unit_gradient(u, inputs, common, stop > start, scratch)  # True would be a type of its own
-        out.block[start:stop] = 0.0
+        clear(out.block, start, stop)
         add_to_block(
             u, inputs.design, scratch.score_gradient, 1.0 / inputs.terms.total, out.block, start
         )
@@ -235,15 +237,23 @@ def gradient_shard(
     return position_gradient
 
 
-@kernel()
 def attention_curvatures(who: Ints, inputs: Inputs, common: CommonPart) -> Floats:
     """Second derivative of the mean loss in each of these annotators' attention (as b), at zero.
 
     Of everybody's margin it takes the common part; what an annotator has beside moves the
     curvature little and is left to the estimate of the whole spectrum.
     """
-    design, target, terms = inputs
     result = np.zeros(len(who))
+    note_attention_curvatures(who, inputs, common, result)
+    return result
+
+
+@kernel(allocates=False)
+def note_attention_curvatures(
+    who: Ints, inputs: Inputs, common: CommonPart, result: Floats
+) -> None:
+    """Fill them in."""
+    design, target, terms = inputs
     for index in range(len(who)):
         u = who[index]
         start, total = design.seen[u], 0.0
@@ -255,4 +265,3 @@ def attention_curvatures(who: Ints, inputs: Inputs, common: CommonPart) -> Float
             curvature = scalar_curvature(terms.loss, terms.parameter, margin, target.choice[c])
             total += target.weight[c] * curvature * apart * apart
         result[index] = terms.attention_unit * terms.attention_unit * total / terms.total
-    return result

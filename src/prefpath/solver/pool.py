@@ -27,7 +27,7 @@ def fill_pool(problem: Problem) -> Pool:
     return Pool(pooled.weight.copy(), pooled.choice.copy())
 
 
-@kernel()
+@kernel(allocates=False)
 def move_votes(
     who: Ints, design: Design, target: Target, pair_of: Places, sign: float, pool: Pool
 ) -> None:

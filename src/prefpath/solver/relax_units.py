@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.compiling import inner_kernel, kernel
+from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Floats
-from prefpath.model.penalties import dual_norm, soft_threshold
+from prefpath.model.penalties import dual_norm, soft_threshold, soft_thresholds
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
 from prefpath.solver.curvature import Rates
@@ -26,6 +26,7 @@ _STIFF = 1.0
 _OF_ATTENTION = 0.4
 
 
+@by_reference
 class Point(NamedTuple):
     """A state and the slope there."""
 
@@ -33,6 +34,7 @@ class Point(NamedTuple):
     f: Floats
 
 
+@by_reference
 class Points(NamedTuple):
     """Where the last step began, where this one does, its last guess and its end."""
 
@@ -42,7 +44,7 @@ class Points(NamedTuple):
     then: Point
 
 
-@kernel()
+@kernel(allocates=False)
 def relax_units(
     out: Floats, now: Point, end: Point, active: Active, terms: Terms, rates: Rates, h: float
 ) -> None:
@@ -60,8 +62,8 @@ def relax_units(
                 out[k] = y[k] + 0.5 * h * (f[k] + end_f[k])
         for k in range(n_scalars):
             place, rate, most = stop + k, rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
-            force = _force(now, place, rate, most)
-            growth = (_force(end, place, rate, most) - force) / h
+            force = _force(y, f, place, rate, most)
+            growth = (_force(end.y, end_f, place, rate, most) - force) / h
             out[place] = relaxed(y[place], force, growth, rate, most, h)
 
 
@@ -99,7 +101,6 @@ def _relax_block(
         out[k] = y[k] + y[k] * radial + step1 * (f[k] - y[k] * slope) + step2 * force
 
 
-@kernel()
 def straight_on(
     old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float
 ) -> Point:
@@ -108,22 +109,32 @@ def straight_on(
     A scalar stays where it is there and its slope has all of the change: the force must not know
     of corners to come. Who has joined since the last step is pulled as they are now.
     """
-    y, f, n_old = now.y.copy(), now.f.copy(), len(old.y)
+    then = Point(now.y.copy(), now.f.copy())
+    move_straight_on(old, now, active, terms, rates, ratio, then)
+    return then
+
+
+@kernel(allocates=False)
+def move_straight_on(
+    old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float, then: Point
+) -> None:
+    """Move a copy of the point there."""
+    who, at, (old_y, old_f), (now_y, now_f), (y, f) = active.who, active.at, old, now, then
     n_scalars = rates.scalar.shape[1]
-    for index in range(len(active.who)):
-        u, start, stop = active.who[index], active.at[index], active.at[index + 1] - n_scalars
-        if start >= n_old:
+    for index in range(len(who)):
+        u, start, stop = who[index], at[index], at[index + 1] - n_scalars
+        if start >= len(old_y):
             continue
         for k in range(start, stop):
-            y[k] += ratio * (now.y[k] - old.y[k])
-            f[k] += ratio * (now.f[k] - old.f[k])
+            y[k] += ratio * (now_y[k] - old_y[k])
+            f[k] += ratio * (now_f[k] - old_f[k])
         for k in range(n_scalars):
-            at, rate, most = stop + k, rates.scalar[index, k], terms.threshold[u, FIRST_SCALAR + k]
-            f[at] += ratio * (_force(now, at, rate, most) - _force(old, at, rate, most))
-    return Point(y, f)
+            rate, most = rates.scalar[index, k], terms.threshold[u, FIRST_SCALAR + k]
+            before = _force(old_y, old_f, stop + k, rate, most)
+            f[stop + k] += ratio * (_force(now_y, now_f, stop + k, rate, most) - before)
 
 
-@kernel()
+@kernel(allocates=False)
 def bend_units(
     out: Floats,
     points: Points,
@@ -150,14 +161,14 @@ def bend_units(
             out[k] += factor * bent
         for k in range(n_scalars):
             at, rate, most = stop + k, rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
-            force = _force(now, at, rate, most)
-            bent = _force(then, at, rate, most) - force
-            bent -= ratio * (force - _force(old, at, rate, most))
+            force = _force(now.y, now.f, at, rate, most)
+            bent = _force(then.y, then.f, at, rate, most) - force
+            bent -= ratio * (force - _force(old.y, old.f, at, rate, most))
             x = h * rate if abs(out[at]) > most else 0.0
             out[at] += share * bending(x) * bent
 
 
-@kernel()
+@kernel(allocates=False)
 def unit_errors(
     points: Points, active: Active, terms: Terms, rates: Rates, before: float, h: float
 ) -> float:
@@ -189,10 +200,11 @@ def _scalar_error(
     ratio: float,
     h: float,
 ) -> float:
-    force, after = _force(points.now, at, rate, threshold), _force(points.then, at, rate, threshold)
-    old = _force(points.old, at, rate, threshold) if known else force
-    x = h * rate if abs(points.then.y[at]) > threshold else 0.0
-    correction = abs(after - _force(points.guess, at, rate, threshold))
+    (old_y, old_f), (y, f), (guess_y, guess_f), (then_y, then_f) = points
+    force, after = _force(y, f, at, rate, threshold), _force(then_y, then_f, at, rate, threshold)
+    old = _force(old_y, old_f, at, rate, threshold) if known else force
+    x = h * rate if abs(then_y[at]) > threshold else 0.0
+    correction = abs(after - _force(guess_y, guess_f, at, rate, threshold))
     bent = abs((after - force) - ratio * (force - old))
     return h * (phi2(x) * correction + bend * phi1(x) * bent)
 
@@ -220,17 +232,16 @@ def _block_error(
 
 
 @inner_kernel(allocates=False)
-def _force(point: Point, at: int, rate: float, threshold: float) -> float:
+def _force(y: Floats, f: Floats, at: int, rate: float, threshold: float) -> float:
     """What moves a scalar beside its own value."""
-    return point.f[at] + rate * soft_threshold(point.y[at], threshold)
+    return f[at] + rate * soft_threshold(y[at], threshold)
 
 
-@kernel()
+@kernel(allocates=False)
 def relax_scalars(
     y: Floats, ends: Ends, after: float, active: Active, terms: Terms, rates: Rates
 ) -> None:
     """Put the scalars some time after the beginning of a step that has been made into y."""
-    now, then = Point(ends.y0, ends.f0), Point(ends.y1, ends.f1)
     n_scalars = rates.scalar.shape[1]
     for index in range(len(rates.scalar)):
         for k in range(n_scalars):
@@ -239,27 +250,22 @@ def relax_scalars(
                 rates.scalar[index, k],
                 terms.threshold[active.who[index], FIRST_SCALAR + k],
             )
-            force = _force(now, at, rate, most)
-            growth = (_force(then, at, rate, most) - force) / ends.length
+            force = _force(ends.y0, ends.f0, at, rate, most)
+            growth = (_force(ends.y1, ends.f1, at, rate, most) - force) / ends.length
             y[at] = relaxed(ends.y0[at], force, growth, rate, most, after)
 
 
-@kernel()
 def unbend_scalars(
     y1: Floats, f1: Floats, ends: Ends, active: Active, terms: Terms, rates: Rates
 ) -> None:
     """Scalars that entered in a step: where they would be, and their slope, without relaxing."""
-    now, then = Point(ends.y0, ends.f0), Point(ends.y1, ends.f1)
-    n_scalars = rates.scalar.shape[1]
-    for index in range(len(rates.scalar)):
-        for k in range(n_scalars):
-            at = active.at[index + 1] - n_scalars + k
-            rate, most = (
-                rates.scalar[index, k],
-                terms.threshold[active.who[index], FIRST_SCALAR + k],
-            )
-            if abs(ends.y0[at]) <= most and abs(ends.y1[at]) > most:
-                f1[at] = _force(then, at, rate, most)
-                side = np.sign(ends.y1[at])
-                y1[at] = ends.y0[at] + 0.5 * ends.length * (_force(now, at, rate, most) + f1[at])
-                y1[at] = side * max(side * y1[at], abs(ends.y1[at]))
+    n, n_scalars = rates.scalar.shape
+    at = active.at[1 : n + 1, np.newaxis] + np.arange(-n_scalars, 0)
+    rate, most = rates.scalar, terms.threshold[active.who[:n], FIRST_SCALAR:]
+    entered = (np.abs(ends.y0[at]) <= most) & (np.abs(ends.y1[at]) > most)
+    at, rate, most = at[entered], rate[entered], most[entered]
+    f1[at] = ends.f1[at] + rate * soft_thresholds(ends.y1[at], most)
+    before = ends.f0[at] + rate * soft_thresholds(ends.y0[at], most)
+    straight = ends.y0[at] + 0.5 * ends.length * (before + f1[at])
+    side = np.sign(ends.y1[at])
+    y1[at] = side * np.maximum(side * straight, np.abs(ends.y1[at]))

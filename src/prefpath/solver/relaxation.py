@@ -52,31 +52,18 @@ def bending(x: float) -> float:
     return 2.0 * (0.5 - phi2(x)) / x - phi2(x)
 
 
-@kernel()
-def phi1s(x: Floats) -> Floats:
-    """`phi1` of each."""
-    out = np.empty(len(x))
+def left_of_forces(x: Floats) -> tuple[Floats, Floats, Floats]:
+    """`phi1`, `phi2` and `bending` of each."""
+    out = np.empty((3, len(x)))
+    note_left_of_forces(x, out)
+    return out[0], out[1], out[2]
+
+
+@kernel(allocates=False)
+def note_left_of_forces(x: Floats, out: Floats) -> None:
+    """Fill in a row of each."""
     for k in range(len(x)):
-        out[k] = phi1(x[k])
-    return out
-
-
-@kernel()
-def phi2s(x: Floats) -> Floats:
-    """`phi2` of each."""
-    out = np.empty(len(x))
-    for k in range(len(x)):
-        out[k] = phi2(x[k])
-    return out
-
-
-@kernel()
-def bendings(x: Floats) -> Floats:
-    """`bending` of each."""
-    out = np.empty(len(x))
-    for k in range(len(x)):
-        out[k] = bending(x[k])
-    return out
+        out[0, k], out[1, k], out[2, k] = phi1(x[k]), phi2(x[k]), bending(x[k])
 
 
 @inner_kernel(allocates=False)

@@ -27,7 +27,6 @@ from prefpath.solver.waiting import (
     Waiting,
     find_suspects,
     make_waiting,
-    panel_slope,
     refresh,
     surely_waiting_until,
 )
@@ -196,17 +195,22 @@ class WaitingRoom:
             np.zeros(2),
             np.zeros(2),
         )
-        return [self._back_to(int(u), span) for u in who]
+        units = [self._unit(int(u)) for u in who]
+        return [z - moved for z, moved in zip(units, self._moves(sight, who, span), strict=True)]
 
-    def _back_to(self, u: int, span: History) -> Floats:
-        blocks, scratch = self.problem.design.blocks, self._scratch[0]
+    def _moves(self, sight: Sight, who: Ints, span: History) -> list[Floats]:
+        """How far z of annotators goes over a span of two moments."""
         if self._small is not None:
-            slope = self._small.slope_of(u, span)
-        else:
-            panel_slope(u, span, 0, 1, self.inputs, scratch)
-            width = int(blocks[u + 1] - blocks[u])
-            slope = np.concatenate((scratch.coefficient[:width], scratch.scalar))
-        return self._unit(u) - (span.time[1] - span.time[0]) * slope
+            length = span.time[1] - span.time[0]
+            return [length * self._small.slope_of(int(u), span) for u in who]
+        saved, waiting, blocks = self._save(who), self.waiting, self.problem.design.blocks
+        waiting.since[who], waiting.z.scalar[who] = 0, 0.0
+        for u in who:
+            waiting.z.block[blocks[u] : blocks[u + 1]] = 0.0
+        refresh(who, waiting, span, 1, self.inputs, sight.bounds, self._scratch[0])
+        moves = [self._unit(int(u)) for u in who]
+        self._restore(who, saved)
+        return moves
 
     def _save(self, who: Ints) -> list[Any]:
         blocks, z = self.problem.design.blocks, self.waiting.z.block

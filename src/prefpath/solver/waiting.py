@@ -22,6 +22,7 @@ import numpy as np
 
 from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Design, Floats, Ints
+from prefpath.model.loops import clear
 from prefpath.model.penalties import dual_norm, scalar_time_to_leave, time_to_leave
 from prefpath.model.problem import Problem
 from prefpath.solver.arguments import (
@@ -144,7 +145,6 @@ def surely_waiting_until(share: Floats, terms: Terms, bounds: GradientBounds) ->
         return float((terms.threshold / (bounds.steepest * share[:, None])).min())
 
 
-@kernel()
 def find_suspects(
     waiting: Waiting,
     history: History,
@@ -159,6 +159,21 @@ def find_suspects(
     `drift` and `travel` are how far theta will have moved by then.
     """
     found = np.empty(len(waiting.waits), dtype=np.int64)
+    return found[: note_suspects(waiting, history, terms, bounds, time, drift, travel, found)]
+
+
+@kernel(allocates=False)
+def note_suspects(
+    waiting: Waiting,
+    history: History,
+    terms: Terms,
+    bounds: GradientBounds,
+    time: float,
+    drift: float,
+    travel: float,
+    found: Ints,
+) -> int:
+    """Fill in who they are; how many there are."""
     n_found = 0
     for u in range(len(waiting.waits)):
         if waiting.waits[u] == 0:
@@ -170,15 +185,15 @@ def find_suspects(
             if waiting.dormant[u] == 1:
                 most = time * bounds.steepest[effect] * waiting.share[u]
             else:
-                turn = waiting.turning[u, effect]
-                turned = min(turn[0] * drifted, turn[1] * travelled)
+                by_drift = waiting.turning[u, effect, 0] * drifted
+                turned = min(by_drift, waiting.turning[u, effect, 1] * travelled)
                 most = passed * bounds.curvature[effect] * turned
                 most += _grown(waiting.norm[u, effect], threshold, passed, waiting.reach[u, effect])
             if most >= threshold:
                 found[n_found] = u
                 n_found += 1
                 break
-    return found[:n_found]
+    return n_found
 
 
 @inner_kernel(allocates=False)
@@ -191,7 +206,7 @@ def _grown(norm: float, threshold: float, passed: float, reach: float) -> float:
     return norm + (threshold - norm) * passed / reach
 
 
-@kernel()
+@kernel(allocates=False)
 def refresh(
     who: Ints,
     waiting: Waiting,
@@ -237,14 +252,16 @@ def _panel_end(
     most the square of the position's turning by travel.
     """
     pull = bounds.quadrature * history.time[now] / (24.0 * QUADRATURE_TOLERANCE)
-    by_drift, by_travel = pull * waiting.share[u], pull * waiting.turning[u, FIRST_SCALAR, 1] ** 2
-    by_travel /= max(waiting.share[u], 1e-300)
+    turning, share = waiting.turning[u, FIRST_SCALAR, 1], waiting.share[u]
+    by_drift, by_travel = pull * share, pull * (turning * turning) / max(share, 1e-300)
     last = first + 1
-    while last < now and (
-        by_drift * (history.drift[last + 1] - history.drift[first]) ** 2 <= 1.0
-        or by_travel * (history.travel[last + 1] - history.travel[first]) ** 2 <= 1.0
-    ):
-        last += 1
+    while last < now:
+        drifted = history.drift[last + 1] - history.drift[first]
+        travelled = history.travel[last + 1] - history.travel[first]
+        if by_drift * (drifted * drifted) <= 1.0 or by_travel * (travelled * travelled) <= 1.0:
+            last += 1
+        else:
+            break
     return last
 
 
@@ -254,7 +271,7 @@ def _points(history: History) -> int:
     return 2 if history.theta.shape[1] > 0 else 1
 
 
-@kernel(allocates=False)
+@inner_kernel(allocates=False)
 def panel_slope(
     u: int, history: History, first: int, last: int, inputs: Inputs, scratch: Scratch
 ) -> None:
@@ -263,8 +280,9 @@ def panel_slope(
     It goes to the scratch: of the block to `coefficient`, of the scalars to `scalar`.
     """
     design, n_points = inputs.design, _points(history)
-    scratch.coefficient[: design.blocks[u + 1] - design.blocks[u]] = 0.0
-    scratch.scalar[:] = 0.0
+    start = np.int64(0)  # to the compiler, 0 itself would be another type
+    clear(scratch.coefficient, start, design.blocks[u + 1] - design.blocks[u])
+    clear(scratch.scalar, start, len(scratch.scalar))
     for point in range(n_points):
         shift = (point - 0.5) / math.sqrt(3.0) if n_points == 2 else 0.0
         position = _panel_scores(u, history, first, last, shift, design, scratch.score)
