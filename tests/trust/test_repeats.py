@@ -1,4 +1,4 @@
-"""Votes that were written several times are noticed; tastes, leans and chance are not taken for it."""
+"""Votes that were written several times are noticed, and nothing else is taken for it."""
 
 from __future__ import annotations
 
@@ -81,6 +81,7 @@ def test_two_items_or_nobody_asked_twice_say_nothing():
 def test_where_nothing_says_who_voted_it_is_not_checked():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)
-        votes = read_votes(pd.DataFrame({"left": list("xy"), "right": list("yz"), "choice": [1, 1]}))
+        columns = {"left": list("xy"), "right": list("yz"), "choice": [1, 1]}
+        votes = read_votes(pd.DataFrame(columns))
     assert votes.anonymous
     assert trust_panel(votes)["repeated votes"].status == "unchecked"
