@@ -18,8 +18,8 @@ from prefpath.votes.graph import connected_components
 
 NAMES = [
     "rows left out", "one scale", "votes per item", "never won", "never lost", "finite scores",
-    "votes per annotator", "enough annotators", "many voices", "repeated votes", "ties",
-    "both orders", "sides seen", "sides chosen", "circles",
+    "votes per annotator", "enough annotators", "many voices", "ties", "both orders",
+    "sides seen", "sides chosen", "circles",
 ]  # fmt: skip
 
 

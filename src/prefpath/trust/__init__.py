@@ -60,7 +60,7 @@ def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
             check_votes_per_annotator(votes),
             check_population(votes, about),
             check_dominance(votes),
-            check_repeats(votes),
+            *check_repeats(votes),
             check_ties(votes),
             check_orders_of_pairs(orders),
             check_one_order(votes, met),

@@ -129,19 +129,15 @@ def _taste(cells: _Cells, pull: FloatArray, bend: FloatArray, n_items: int) -> f
     return max(float(along @ along - 2.0 * (pull @ pull)) / norm, 0.0)
 
 
-def check_repeats(votes: Votes) -> TrustCheck:
-    """Whether repeated votes are separate votes."""
-    name, voter = "repeated votes", votes.voter
-    if votes.anonymous or isinstance(votes, RemoteVotes):
-        why = "nothing says who voted" if votes.anonymous else "the votes stayed on the cluster"
-        return TrustCheck(name, "unchecked", f"cannot be checked: {why}")
+def check_repeats(votes: Votes) -> tuple[TrustCheck, ...]:
+    """A warning where repeated votes are no separate votes; nothing to show where they are.
+
+    Of votes that stayed on a cluster it is not asked: that takes two rounds of the shards.
+    """
     found = find_repeats(votes)
-    if found.hang_together:
-        return TrustCheck(name, "warn", hanging_together(found, voter), AS_ONE)
-    finding = f"two votes of one {voter} on the same pair agree no more than separate votes may"
-    if not found.expected:
-        finding = f"too few {voter}s judged the same pair twice to matter"
-    return TrustCheck(name, "passed", finding)
+    if not found.hang_together:
+        return ()
+    return (TrustCheck("repeated votes", "warn", hanging_together(found, votes.voter), AS_ONE),)
 
 
 AS_ONE = (
