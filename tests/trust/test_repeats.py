@@ -77,7 +77,7 @@ def test_two_items_or_nobody_asked_twice_say_nothing():
 
 
 def test_where_nothing_says_who_voted_nothing_is_said():
-    columns = {"left": list("xy") * 40, "right": list("yz") * 40, "choice": [1, 1] * 40}
+    columns = {"left": list("xy") * 40, "right": list("yz") * 40, "choice": [1, -1] * 40}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VoteWarning)
         votes = read_votes(pd.DataFrame(columns))
