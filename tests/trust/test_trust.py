@@ -67,6 +67,23 @@ def test_every_check_is_shown_and_healthy_votes_pass_all() -> None:
         panel.n_votes = 0  # type: ignore[misc]
 
 
+def test_a_champion_that_mostly_stands_on_the_left_is_told() -> None:
+    """A taste for it looks like a lean to the left, though every pair was shown in both orders."""
+    rng = np.random.default_rng(2)
+    left, right = rng.integers(0, 6, 900), rng.integers(1, 6, 900)
+    left = np.where(rng.random(900) < 0.7, 0, left)
+    right = np.where(left == 0, right, (left + right) % 6)
+    choice = np.where(rng.random(900) < 0.5, 1, -1)
+    votes = Votes.from_arrays(np.arange(900) % 30, left, right, choice)
+    check = trust_panel(votes)["both orders"]
+    assert check.status == "warn"
+    assert check.finding.startswith("0 stood on the left in 9")
+    assert "seems to lean" in check.advice
+    assert check.concerned == (0,)
+    few = votes.take(np.arange(votes.n_rows) < 4)
+    assert "stood on the" not in trust_panel(few)["both orders"].finding
+
+
 def test_a_disconnected_graph_fails() -> None:
     panel = trust_panel(with_more(healthy(), ("a1", "p", "q", 1.0), ("a1", "q", "p", 1.0)))
     check = panel["one scale"]

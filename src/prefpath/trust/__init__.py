@@ -62,7 +62,7 @@ def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
             check_dominance(votes),
             *check_repeats(votes),
             check_ties(votes),
-            check_orders_of_pairs(orders),
+            check_orders_of_pairs(orders, votes),
             check_one_order(votes, met),
             check_one_side(votes, met),
             check_circles(votes),
