@@ -104,6 +104,14 @@ def clusters(seed: int) -> Simulation:
     return minority(seed, n=80, each=60, share=0.35, by=1.0)
 
 
+def two_camps(seed: int) -> Simulation:
+    """Two camps of about 30 % with tastes of their own, and votes enough to find most of them."""
+    rng = np.random.default_rng(seed)
+    tastes = np.vstack((np.zeros(10), 1.3 * rng.normal(size=(2, 10))))
+    own = tastes[rng.choice(3, 80, p=[0.4, 0.3, 0.3])]
+    return drawn_from(rng, rng.normal(size=10), own, np.full(80, 50))
+
+
 def heavy_tails(seed: int) -> Simulation:
     """15 annotators whose tastes have t-distributed entries of three degrees of freedom."""
     rng = np.random.default_rng(seed)
@@ -248,4 +256,6 @@ CROWDS = (
           alike(5_000, 100, 10, deviants=0, clickers=0, contrary=0.1), 0.0, 0.0, t_ratio=6.0),
     Crowd("12, all differ", all_differ(1_800, 12, 8, by=0.6), 1.0, 0.6, covered=MIDDLE),
     Crowd("20, all differ", all_differ(1_600, 20, 6, by=0.6), 1.0, 0.6, covered=MIDDLE),
+    Crowd("two camps of 30 %, 50 votes", two_camps, 0.0, 0.0, truth=mean_taste,
+          average=mean_preference, covered=MIDDLE),
 )  # fmt: skip

@@ -103,16 +103,10 @@ def interval_meaning(
             "alike, and say nothing about others."
         )
     if unseen:
-        whose = f"{voter}s like these"
-        if n_left_out:
-            others = f"other {voter} sees" if n_left_out == 1 else f"other {voter}s see"
-            whose = (
-                f"{voter}s like {n_annotators - n_left_out:,} of these (the {n_left_out:,} {others} "
-                "the ranking more or less sharply, or against it)"
-            )
+        whose = _like_these(n_annotators, n_left_out, voter)
         return (
-            f"Intervals are for the mean preference of {whose}, which need not be a "
-            "ranking most of them follow."
+            f"Intervals are for the mean preference of {whose}, which need not be a ranking most "
+            "of them follow."
         )
     if 2 * n_deviating < n_annotators:
         return f"Intervals are for the ranking most {voter}s follow, others like these included."
@@ -120,6 +114,16 @@ def interval_meaning(
     return (
         f"Intervals are for the middle taste of {voter}s like these, no ranking they follow: what "
         f"predicts best gives {who} a taste of their own."
+    )
+
+
+def _like_these(n: int, n_left_out: int, voter: str) -> str:
+    if not n_left_out:
+        return f"{voter}s like these"
+    others = f"other {voter} sees" if n_left_out == 1 else f"other {voter}s see"
+    return (
+        f"{voter}s like {n - n_left_out:,} of these (the {n_left_out:,} {others} the ranking more "
+        "or less sharply, or against it)"
     )
 
 

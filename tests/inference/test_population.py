@@ -210,7 +210,9 @@ def test_a_mean_preference_without_the_contrary_says_that_they_are_left_out():
     pooled = fit_bradley_terry(pool_votes(others)).scores
     np.testing.assert_allclose(common.score, pooled - pooled.mean(), atol=0.02)
     said = describe_intervals(model.fitted_)
-    assert "annotators like 24 of these (the 6 other annotators see the ranking more or less" in said
+    assert (
+        "annotators like 24 of these (the 6 other annotators see the ranking more or less" in said
+    )
     assert "the 1 other annotator sees" in interval_meaning(30, 2, unseen=True, n_left_out=1)
 
 

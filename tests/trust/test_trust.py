@@ -18,8 +18,8 @@ from prefpath.votes.graph import connected_components
 
 NAMES = [
     "rows left out", "one scale", "votes per item", "never won", "never lost", "finite scores",
-    "votes per annotator", "enough annotators", "many voices", "repeated votes", "ties",
-    "both orders", "sides seen", "sides chosen", "circles",
+    "votes per annotator", "enough annotators", "many voices", "ties", "both orders",
+    "sides seen", "sides chosen", "circles",
 ]  # fmt: skip
 
 
@@ -65,6 +65,23 @@ def test_every_check_is_shown_and_healthy_votes_pass_all() -> None:
     assert all(check.finding and not check.advice for check in panel.checks)
     with pytest.raises(FrozenInstanceError):
         panel.n_votes = 0  # type: ignore[misc]
+
+
+def test_a_champion_that_mostly_stands_on_the_left_is_told() -> None:
+    """A taste for it looks like a lean to the left, though every pair was shown in both orders."""
+    rng = np.random.default_rng(2)
+    left, right = rng.integers(0, 6, 900), rng.integers(1, 6, 900)
+    left = np.where(rng.random(900) < 0.7, 0, left)
+    right = np.where(left == 0, right, (left + right) % 6)
+    choice = np.where(rng.random(900) < 0.5, 1, -1)
+    votes = Votes.from_arrays(np.arange(900) % 30, left, right, choice)
+    check = trust_panel(votes)["both orders"]
+    assert check.status == "warn"
+    assert check.finding.startswith("0 stood on the left in 9")
+    assert "seems to lean" in check.advice
+    assert check.concerned == (0,)
+    few = votes.take(np.arange(votes.n_rows) < 4)
+    assert "stood on the" not in trust_panel(few)["both orders"].finding
 
 
 def test_a_disconnected_graph_fails() -> None:

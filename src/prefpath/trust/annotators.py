@@ -23,6 +23,8 @@ FEW_VOTES_PER_ANNOTATOR = 5
 MANY_TIES = 0.5
 DOMINANT_SHARE = 0.5
 FEW_PAIRS_IN_BOTH_ORDERS = 0.5
+MOSTLY = 0.75  # of an item's votes on one side
+MANY_VOTES = 0.25  # of all votes
 PAIRS_TO_LOOK_SORTED = 8  # random sides have eight pairs in order once in 128 times
 CHANCE = 0.05
 """Probability that a crowd of fair coins has anybody named for choosing one side."""
@@ -126,7 +128,7 @@ def count_orders(met: Meetings) -> OrdersSeen:
     return OrdersSeen(len(pairs), len(shown) - n_both, n_both)
 
 
-def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
+def check_orders_of_pairs(orders: OrdersSeen, votes: Votes) -> TrustCheck:
     name = "both orders"
     if not orders.n_ordered:
         return TrustCheck(
@@ -139,13 +141,38 @@ def check_orders_of_pairs(orders: OrdersSeen) -> TrustCheck:
     one = 1 in (orders.n_both, orders.n_ordered)
     finding += f"{'was' if one else 'were'} shown in both orders"
     if orders.n_both >= FEW_PAIRS_IN_BOTH_ORDERS * orders.n_ordered:
-        return TrustCheck(name, "passed", finding)
+        return _check_sides_kept(name, votes) or TrustCheck(name, "passed", finding)
     return TrustCheck(
         name,
         "warn",
         finding,
         "show pairs in random order: a common preference for one side is hard to tell from "
         "the quality of what was shown there",
+    )
+
+
+def _check_sides_kept(name: str, votes: Votes) -> TrustCheck | None:
+    """A warning if an item of many votes stood mostly on one side; None if none did.
+
+    Who likes it or not then seems to lean: the test of a lean takes sides for random.
+    """
+    count = votes.count * votes.position_known
+    left, right = (np.bincount(at, count, votes.n_items) for at in (votes.left, votes.right))
+    shown = left + right
+    kept = (np.maximum(left, right) >= MOSTLY * shown) & (shown >= MANY_VOTES * count.sum())
+    kept &= 2.0 * heads_at_most(np.minimum(left, right), shown) < CHANCE / votes.n_items
+    if not kept.any():
+        return None
+    item = int(np.argmax(np.where(kept, shown, 0.0)))
+    side, most = max(("left", left[item]), ("right", right[item]), key=lambda pair: pair[1])
+    return TrustCheck(
+        name,
+        "warn",
+        f"{shortened(votes.items[item])} stood on the {side} in {most / shown[item]:.0%} of its "
+        f"{int(shown[item]):,} votes, {shown[item] / count.sum():.0%} of all",
+        "whoever likes it more or less than the crowd seems to lean to a side: read leans as "
+        "either, and show pairs in random order",
+        (plain_label(votes.items[item]),),
     )
 
 

@@ -97,8 +97,8 @@ def _cells(votes: Votes) -> _Cells:
     n = votes.count[rows].astype(np.float64)
     won: BoolArray = (votes.choice[rows] > 0) != swapped
     first, second = items_of_keys(of, votes.n_items)
-    sums = [np.bincount(place, each, len(distinct)) for each in (n, n * won)]
-    return _Cells(who, first.astype(np.int64), second.astype(np.int64), *sums)
+    cast, wins = (np.bincount(place, each, len(distinct)).astype(float) for each in (n, n * won))
+    return _Cells(who, first.astype(np.int64), second.astype(np.int64), cast, wins)
 
 
 def _some(n_rows: IntArray) -> IntArray:
@@ -110,7 +110,7 @@ def _some(n_rows: IntArray) -> IntArray:
 
 def _chance_of_first(cells: _Cells, n_items: int) -> FloatArray:
     key, place = number_keys(cells.first * n_items + cells.second, n_items**2)
-    n, wins = (np.bincount(place, each, len(key)) for each in (cells.n, cells.wins))
+    n, wins = (np.bincount(place, of, len(key)).astype(float) for of in (cells.n, cells.wins))
     counts = PairCounts(n_items, *items_of_keys(key, n_items), n, 2.0 * wins / n - 1.0)
     scores = fit_bradley_terry(counts, ridge=_RIDGE).scores
     chance: FloatArray = expit(scores[cells.first] - scores[cells.second])
@@ -118,7 +118,7 @@ def _chance_of_first(cells: _Cells, n_items: int) -> FloatArray:
 
 
 def _taste(cells: _Cells, pull: FloatArray, bend: FloatArray, n_items: int) -> float | None:
-    """tau^2 by neighbours; None without any (two items): whatever repetitions agree may be taste."""
+    """tau^2 by neighbours; None without any (two items): all that agrees may be taste."""
     at = np.concatenate((cells.first, cells.second)) + np.tile(cells.who * n_items, 2)
     _, place = number_keys(at, int(cells.who.max() + 1) * n_items)
     up, told = (np.bincount(place, np.tile(each, 2)) for each in (bend, bend**2))
@@ -129,19 +129,15 @@ def _taste(cells: _Cells, pull: FloatArray, bend: FloatArray, n_items: int) -> f
     return max(float(along @ along - 2.0 * (pull @ pull)) / norm, 0.0)
 
 
-def check_repeats(votes: Votes) -> TrustCheck:
-    """Whether repeated votes are separate votes."""
-    name, voter = "repeated votes", votes.voter
-    if votes.anonymous or isinstance(votes, RemoteVotes):
-        why = "nothing says who voted" if votes.anonymous else "the votes stayed on the cluster"
-        return TrustCheck(name, "unchecked", f"cannot be checked: {why}")
+def check_repeats(votes: Votes) -> tuple[TrustCheck, ...]:
+    """A warning where repeated votes are no separate votes; nothing to show where they are.
+
+    Of votes that stayed on a cluster it is not asked: that takes two rounds of the shards.
+    """
     found = find_repeats(votes)
-    if found.hang_together:
-        return TrustCheck(name, "warn", hanging_together(found, voter), AS_ONE)
-    finding = f"two votes of one {voter} on the same pair agree no more than separate votes may"
-    if not found.expected:
-        finding = f"too few {voter}s judged the same pair twice to matter"
-    return TrustCheck(name, "passed", finding)
+    if not found.hang_together:
+        return ()
+    return (TrustCheck("repeated votes", "warn", hanging_together(found, votes.voter), AS_ONE),)
 
 
 AS_ONE = (
