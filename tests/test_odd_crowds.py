@@ -47,3 +47,22 @@ def test_weights_that_cannot_be_counted_are_refused():
     assert crowd(lambda a, b, rng: 1.0, weight=np.full(84, 1e15)).n_votes
     with pytest.raises(VoteError, match="weight"):
         crowd(lambda a, b, rng: 1.0, weight=np.full(84, 1e16))
+
+
+def test_one_who_voted_a_thousand_times_as_often_does_not_hide_when_others_enter():
+    """Waiting stopped by the share of the busiest alone: nobody was then said ever to differ."""
+    rng = np.random.default_rng(0)
+    each = np.full(1_500, 10)
+    each[0] = 30_000
+    who, score = np.repeat(np.arange(1_500), each), rng.normal(size=8)
+    left = rng.integers(0, 8, len(who))
+    right = (left + rng.integers(1, 8, len(who))) % 8
+    chance = 1 / (1 + np.exp(score[right] - score[left]))
+    choice = np.where(rng.random(len(who)) < chance, 1, -1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = PreferenceModel(cv=0, n_times=5, t_ratio=2.0, n_threads=1).fit(
+            Votes.from_arrays(who, left, right, choice)
+        )
+    assert "one ranking" not in " ".join(str(one.message) for one in said)
+    assert np.isfinite(model.path_.entered).any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,15 @@ def test_before_the_first_knot_everything_grows_from_zero():
     assert path.common_position_at(0.5) == 0.25
     assert path.active_count(0.5) == (0, 0)
     np.testing.assert_allclose(path.scores(0.0), 0.0)
+
+
+def test_what_rounding_leaves_at_the_time_of_an_entry_is_no_deviation():
+    """It named an item that somebody "likes more", at the very point where one ranking is best."""
+    path = two_knots()
+    entering = Knot(np.array([1]), np.array([1.0 + 4e-16, 0.0]), np.array([0]), np.array([0.0]))
+    path = replace(path, knots=(entering, path.knots[1]))
+    assert path.deviation(1.0).nnz == 0
+    assert path.deviation(1.0 + 1e-9).nnz == 1
 
 
 def test_after_the_last_knot_nothing_moves():

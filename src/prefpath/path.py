@@ -16,10 +16,12 @@ from prefpath.path_files import Knot as Knot
 from prefpath.path_files import read_fields, write_fields
 from prefpath.text import counted
 from prefpath.votes.encode import CodeArray, Labels
+from prefpath.votes.segments import sums_between
 
 Kind = Literal["deviation", "position_bias", "attention"]
 
 
+_ROUNDING = 1e-12  # of kappa times the threshold: deviations no larger are nothing
 _NO_KNOT = Knot(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
 
 
@@ -143,7 +145,9 @@ class Path:
         before, after = (self._block_z(k, who, ends) for k in (low, high))
         z, threshold = before + share * (after - before), self.deviation_threshold[who]
         value, is_active = block_proxes(self.penalty.code, z, ends, threshold, self.kappa)
-        places = np.flatnonzero(is_active)
+        # At the very time of an entry rounding alone decides whether a block is left of its ball.
+        size = np.sqrt(sums_between(ends, value**2))
+        places = np.flatnonzero(is_active & (size > _ROUNDING * self.kappa * threshold))
         return who[places].tolist(), [value[ends[k] : ends[k + 1]] for k in places]
 
     def position_bias(self, t: float) -> Floats:

@@ -63,3 +63,8 @@ def test_long_labels_are_cut_before_numbers_are_broken() -> None:
     text = shown(Listing.of("Who", columns, [[label, "1,234", "-0.12 to 0.34"]]), 50)
     assert max(map(len, text.splitlines())) <= 50
     assert any("7d1e" in line and "-0.12 to 0.34" in line for line in text.splitlines())
+
+
+def test_a_title_may_be_wider_than_its_table() -> None:
+    text = shown(Listing.of("Annotators otherwise unlike", [("a", "left")], [["ann"]]))
+    assert text.splitlines()[0] == "Annotators otherwise unlike"

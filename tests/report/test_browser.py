@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from prefpath import PreferenceModel, Votes, VoteWarning
+from prefpath import PreferenceModel, Votes, VoteWarning, simulate_crowd
 from prefpath.report import write_report
 
 pytestmark = pytest.mark.browser
@@ -346,6 +347,23 @@ def test_a_phone_shows_votes_intervals_and_win_rates(browser, report, open_repor
     assert f"{board['score_low'][0]:.2f} to {board['score_high'][0]:.2f}" in words
     assert f"{board['votes'][0]:,.0f} votes" in words
     opened.context.close()
+
+
+def test_a_phone_does_not_cut_what_tells_long_names_apart(browser, open_report, tmp_path):
+    """Ideas that begin and end alike were all "Ide...s & bikes"."""
+    votes = simulate_crowd(600, 12, 5, seed=2).votes
+    ideas = np.array([f"Idea {k}: more parks & bikes" for k in range(5)], dtype=object)
+    model = PreferenceModel(cv=0, n_times=3, t_ratio=2.0).fit(replace(votes, items=ideas))
+    opened = open_report(
+        browser, model.report(tmp_path / "ideas.html"), viewport={"width": 390, "height": 800}
+    )
+    cut = opened.page.evaluate(
+        "[...document.querySelectorAll('.lead .name, button.item .name')].filter(name => "
+        "[name, ...name.querySelectorAll('span')].some(e => e.scrollWidth > e.clientWidth + 1 &&"
+        " e.clientWidth || e.scrollHeight > e.clientHeight + 1 && e.clientHeight)).length"
+    )
+    opened.context.close()
+    assert cut == 0
 
 
 def test_paper_has_the_whole_board_at_the_chosen_time(browser, report, open_report, model):

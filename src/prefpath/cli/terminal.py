@@ -82,6 +82,8 @@ class Listing:
             listing = self if most is None else self._with_labels_cut(most)
             widths = listing._widths(room)
             if widths is not None and (most == _LABELS_CUT_TO[-1] or listing._is_flat(widths)):
+                if self.title:  # by itself: Rich would wrap it at the width of a narrow table
+                    yield Text(printable(self.title), style="bold")
                 yield listing._table(widths)
                 return
         yield from self._paragraphs()
@@ -124,9 +126,6 @@ class Listing:
 
     def _table(self, widths: Sequence[int]) -> Table:
         result = Table(
-            title=escape(printable(self.title)),
-            title_justify="left",
-            title_style="bold",
             header_style="bold",
             box=box.SIMPLE_HEAD,
             pad_edge=False,

@@ -124,7 +124,7 @@ class ClusterIteration:
         self._recorded: list[tuple[float, Floats]] = []
 
     def _first_entry(self) -> float:
-        latest = give_up_after(self.everybody.largest_share)
+        latest = give_up_after(self.everybody.largest_share, self.everybody.largest_threshold)
         while not np.isfinite(self._first):
             if self.time > latest:
                 say_nobody_enters()

@@ -176,7 +176,7 @@ class FlowSolver:
             if self._first() > self._begins:
                 say_nobody_enters()
             return self._begins
-        latest = give_up_after(self.crowd.largest_share)
+        latest = give_up_after(self.crowd.largest_share, self.crowd.largest_threshold)
         while not np.isfinite(self._first()) and self.time < latest:
             self._advance_and_keep()
         if not np.isfinite(self._first()):

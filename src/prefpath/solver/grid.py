@@ -68,13 +68,14 @@ class Grid:
         return max(1, round(np.log(ratio) / np.log(self.spacing)))
 
 
-def give_up_after(largest_share: float) -> float:
+def give_up_after(largest_share: float, largest_threshold: float) -> float:
     """When to stop waiting for a first entry, from the largest share of votes of an annotator.
 
-    Whoever casts that share pops up at `1 / share` if each of their votes pulls with slope 1,
-    and by the time returned here if they pull with a thousandth of that.
+    Whoever casts that share pops up at `threshold / share` if each of their votes pulls with
+    slope 1, and by the time returned here if they pull with a thousandth of that. A balanced
+    threshold is the largest of whoever voted most.
     """
-    return 1000.0 / largest_share
+    return 1000.0 * largest_threshold / largest_share
 
 
 def say_nobody_enters() -> None:

@@ -69,7 +69,7 @@ class Stepper:
     def _skip_to_first_entry(self, state: State) -> None:
         threshold = self.inputs.terms.threshold
         size = self._effect_sizes(state.dual.z)
-        latest = give_up_after(_largest_share(self.problem))
+        latest = _latest_entry(self.problem)
         with np.errstate(divide="ignore"):
             self.start = float(np.min(threshold / size))
         if not np.isfinite(self.start) or self.start > latest:
@@ -90,7 +90,7 @@ class Stepper:
         """When the first annotator pops up; the state goes on until then."""
         if self.minimiser is not None:
             return self.start
-        latest = give_up_after(_largest_share(self.problem))
+        latest = _latest_entry(self.problem)
         while not np.isfinite(state.first_entry):
             if self.time(state.iteration) > latest:
                 say_nobody_enters()
@@ -186,7 +186,8 @@ class Stepper:
         return item_gradient, sum(position_gradient)
 
 
-def _largest_share(problem: Problem) -> float:
-    """Share of the votes that the busiest annotator cast."""
+def _latest_entry(problem: Problem) -> float:
+    """When to stop waiting for a first entry."""
     totals = np.add.reduceat(np.append(problem.target.weight, 0.0), problem.design.cells[:-1])
-    return float(totals[np.diff(problem.design.cells) > 0].max() / problem.total_weight)
+    share = totals[np.diff(problem.design.cells) > 0].max() / problem.total_weight
+    return give_up_after(float(share), float(problem.deviation_threshold.max()))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.errors import VoteError, VoteWarning
-from prefpath.text import agreeing, counted, quoted
+from prefpath.text import agreeing, counted, listed, quoted
 from prefpath.votes.check import check_features
 from prefpath.votes.database import Database, open_database
 from prefpath.votes.dictionary import make_dictionary
@@ -19,7 +19,10 @@ from prefpath.votes.encode import FloatArray, Labels
 from prefpath.votes.opening import naming, open_source
 from prefpath.votes.source import Column, Source
 
-_ITEM_NAMES = ("item", "item_id", "movie", "movie_id", "movieId", "model", "name", "id")
+_ITEM_NAMES = (
+    "item", "item_id", "movie", "movie_id", "movieId", "model", "name", "id", "title", "film",
+    "product", "option", "system", "condition", "stimulus", "image", "idea", "label",
+)  # fmt: skip
 _FEW_CATEGORIES = 20
 
 
@@ -95,7 +98,8 @@ def read_feature_table(
     source : path or data frame
         The table.
     item : str, optional
-        The column of the items' labels; by default item, movie, model, name or id.
+        The column of the items' labels; by default item, movie, model, name, id,
+        title, film, product, ...
     columns : sequence of str, optional
         The columns to use. By default all but the item's, and but text that is different for
         more than half of the items (a title is no category): a warning names those.
@@ -120,7 +124,7 @@ def read_feature_table(
     """
     with naming(source), open_database() as database:
         table = open_source(source, database)
-        own = item or next((name for name in _ITEM_NAMES if table.find(name)), "item")
+        own = item or _item_column(table)
         items = _read_items(database, table, table.column(own))
         blocks = [
             block
@@ -131,6 +135,19 @@ def read_feature_table(
         raise VoteError(f"{table.name} has no features", expected="columns beside the items'")
     names = tuple(name for block in blocks for name in block[0])
     return ItemFeatures(items, names, np.hstack([block[1] for block in blocks]))
+
+
+def _item_column(table: Source) -> str:
+    """The column of the items, by its name."""
+    found = next((name for name in _ITEM_NAMES if table.find(name)), None)
+    if found is None:
+        raise VoteError(
+            f"no column of {table.name} is named like one of items: its columns are "
+            f"{listed(list(table.columns), 12)}",
+            expected="a column 'item' with the labels that the votes have, and one a feature",
+            remedy='rename the column of the items to item (in Python: item="...")',
+        )
+    return found
 
 
 def _feature_columns(table: Source, item: str | None, wanted: Sequence[str] | None) -> list[str]:
