@@ -14,6 +14,8 @@ from prefpath.votes import Votes
 from prefpath.votes.encode import CodeArray
 from prefpath.votes.totals import side_clicks as side_clicks
 
+_ROWS_AT_ONCE = 1 << 16  # what is computed of them stays in the cache
+
 
 def ranking_columns(
     votes: Votes,
@@ -146,12 +148,14 @@ def ties_meaning(share: float) -> str | None:
 
 def item_wins(votes: Votes) -> tuple[Floats, Floats]:
     """Votes each item won (a tie is half a win), and votes it was shown in."""
-    share = (1.0 + np.clip(votes.choice, -1.0, 1.0)) / 2.0
     n = votes.n_items
-    left, right = votes.left, votes.right
     wins: Floats = np.zeros(n)
-    wins += np.bincount(left, votes.weight * share, n)
-    wins += np.bincount(right, votes.weight * (1.0 - share), n)
     shown: Floats = np.zeros(n)
-    shown += np.bincount(left, votes.weight, n) + np.bincount(right, votes.weight, n)
+    for start in range(0, votes.n_rows, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        left, right, weight = votes.left[rows], votes.right[rows], votes.weight[rows]
+        share = (1.0 + np.clip(votes.choice[rows], -1.0, 1.0)) / 2.0
+        wins += np.bincount(left, weight * share, n)
+        wins += np.bincount(right, weight * (1.0 - share), n)
+        shown += np.bincount(left, weight, n) + np.bincount(right, weight, n)
     return wins, shown

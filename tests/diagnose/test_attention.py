@@ -10,13 +10,14 @@ from scipy.special import expit, log_ndtr
 from prefpath import SettingError, Votes
 from prefpath.diagnose import discover
 from prefpath.diagnose.attention import measure_attention
-from prefpath.diagnose.attention_kernels import (
+from prefpath.diagnose.attention_likelihood import (
     AttentionCells,
-    _derivatives,
-    _likelihood_and_gradient,
+    derivatives,
+    likelihood_and_gradient,
 )
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.consensus import CommonModel
+from prefpath.diagnose.exponentials import make_room
 from prefpath.diagnose.without_own import CommonMargins, margins_without_own
 
 
@@ -42,6 +43,7 @@ def measured(votes, score, *, loss="bradley-terry", own_lean=False):
 
 @pytest.mark.parametrize("probit", [False, True])
 def test_derivatives_are_differences_of_the_likelihood(probit):
+    room = make_room(100)
     rng = np.random.default_rng(2)
     trials = rng.integers(1, 4, 9).astype(float)
     wins = np.floor(trials * rng.random(9) + 0.5)
@@ -51,15 +53,15 @@ def test_derivatives_are_differences_of_the_likelihood(probit):
     )
 
     def height(slope, lean):
-        return _likelihood_and_gradient(cells, slope, lean, 1.2, probit)[0]
+        return likelihood_and_gradient(cells, slope, lean, 1.2, probit, room)[0]
 
     at, h = (0.7, -0.4), 1e-5
-    in_slope, in_lean, *_ = _derivatives(cells, *at, 1.2, probit)
+    in_slope, in_lean, *_ = derivatives(cells, *at, 1.2, probit, room)
     by_slope = (height(at[0] + h, at[1]) - height(at[0] - h, at[1])) / (2 * h)
     by_lean = (height(at[0], at[1] + h) - height(at[0], at[1] - h)) / (2 * h)
     assert in_slope == pytest.approx(by_slope, rel=1e-6)
     assert in_lean == pytest.approx(by_lean, rel=1e-6)
-    assert _likelihood_and_gradient(cells, *at, 1.2, probit)[1] == pytest.approx(in_slope)
+    assert likelihood_and_gradient(cells, *at, 1.2, probit, room)[1] == pytest.approx(in_slope)
 
 
 @pytest.mark.parametrize("loss", ["bradley-terry", "thurstone-mosteller"])

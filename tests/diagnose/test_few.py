@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from prefpath import Votes, simulate_crowd
-from prefpath.diagnose.attention_kernels import AttentionAsked, AttentionCells, attention_shard
+from prefpath.diagnose.attention_kernels import AttentionAsked, attention_shard
+from prefpath.diagnose.attention_likelihood import AttentionCells
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.beyond_kernels import Decided, SlopeFit, beyond_shard
+from prefpath.diagnose.exponentials import make_room
 from prefpath.diagnose.few.attention import attention_of_few
 from prefpath.diagnose.few.beyond import beyond_of_few
 from prefpath.diagnose.few.leans import estimate_few, lean_test_of_few
@@ -207,9 +209,10 @@ def test_tail_probabilities_are_alike_in_the_middle_and_far_out():
     observed[:20] = np.bincount(owner, trials * np.abs(step), 300)[:20]  # cannot be that far
     found = two_sided_ps(Terms(300, owner, step, trials, p), extra, observed)
     ends = np.concatenate(([0], np.cumsum(sizes)))
+    room = make_room(40)
     for k in range(300):
         own = slice(ends[k], ends[k + 1])
-        wanted = two_sided_p(step[own].copy(), trials[own], p[own], extra[k], observed[k])
+        wanted = two_sided_p(step[own].copy(), trials[own], p[own], extra[k], observed[k], room)
         assert found[k] == pytest.approx(wanted, rel=1e-7, abs=1e-300), k
     assert found.min() < 1e-6 < 0.5 < found.max()
 

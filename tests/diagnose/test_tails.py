@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
-from prefpath.diagnose.tails import EXACT_UP_TO, two_sided_p
+from prefpath.diagnose import tails
+from prefpath.diagnose.exponentials import make_room
+from prefpath.diagnose.tails import EXACT_UP_TO
+
+
+def two_sided_p(step, trials, p, extra, observed) -> float:
+    return tails.two_sided_p(step, trials, p, extra, observed, make_room(len(p)))
 
 
 def by_outcomes(step, trials, p, observed) -> float:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefpath.diagnose.attention_kernels import AttentionAsked, AttentionCells, attention_shard
+from prefpath.diagnose.attention_kernels import AttentionAsked, attention_shard
+from prefpath.diagnose.attention_likelihood import AttentionCells
 from prefpath.diagnose.ballots import Ballots
 from prefpath.diagnose.few.attention import attention_of_few
 from prefpath.diagnose.pvalues import over_shards

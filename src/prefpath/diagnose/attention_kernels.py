@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
-from prefpath.diagnose.lean_kernels import LARGE, one_likelihood, one_slope_and_information
+from prefpath.diagnose.attention_likelihood import (
+    AttentionCells,
+    derivatives,
+    likelihood_and_gradient,
+)
+from prefpath.diagnose.exponentials import Room, exponentials, make_room
 from prefpath.diagnose.tails import two_sided_p
 from prefpath.model.design import Design, Floats, Ints
 
-# One vote more, half with the crowd and half against it, on a pair as far apart as this annotator
-# usually sees: the slope of someone who agrees with all of six votes is finite, and its interval.
-HALF_VOTE = 0.5
 CHI_SQUARE_95 = 3.841458820694124
 MOST_STEPS = 40
 TOLERANCE = 1e-4  # Newton's last step: what is left is far smaller
@@ -24,17 +26,6 @@ LONGEST_STEP = 2.0  # of a margin
 FARTHEST = 50.0
 TINY = 1e-300
 ESTIMATE, LOW, HIGH, P_VALUE, FIRST_STEP, LEAN = range(6)
-
-
-class AttentionCells(NamedTuple):
-    """One annotator's comparisons: how far apart, how often, how often the left one won."""
-
-    difference: Floats
-    trials: Floats
-    wins: Floats
-    position: NDArray[np.int8]
-    left_at: NDArray[np.uint32]
-    right_at: NDArray[np.uint32]
 
 
 class AttentionAsked(NamedTuple):
@@ -61,6 +52,7 @@ def attention_shard(
         seen = max(seen, design.seen[u + 1] - design.seen[u])
     # Of trials a copy: read-only ones would be another type of `two_sided_p`.
     step, p, trials, moved = np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(seen)
+    room = make_room(most)
     for u in who:
         a, b = design.cells[u], design.cells[u + 1]
         own = AttentionCells(
@@ -78,18 +70,19 @@ def attention_shard(
         with_lean = asked.own_lean[u]
         row, n, lean = out[u], b - a, asked.common_lean
         if with_lean:
-            lean = _best_lean(own, 1.0, lean, asked.probit)
+            lean = _best_lean(own, 1.0, lean, asked.probit, room)
+        _fill_probabilities(own, lean, asked.probit, room, p[:n], step[:n])
         observed, information, extra = _score_of_slope(
-            own, lean, with_lean, asked.probit, errors, (step[:n], p[:n], moved[: len(errors)])
+            own, with_lean, errors, (step[:n], p[:n], moved[: len(errors)])
         )
         for c in range(n):
             trials[c] = own.trials[c]
-        row[P_VALUE] = two_sided_p(step[:n], trials[:n], p[:n], extra, observed)
+        row[P_VALUE] = two_sided_p(step[:n], trials[:n], p[:n], extra, observed, room)
         row[FIRST_STEP] = 1.0 + observed / information if information > 0.0 else np.nan
         row[LEAN] = lean
         if asked.interval:
             wider = 1.0 + extra / information if information > 0.0 else 1.0
-            _estimate(own, typical, with_lean, asked, wider, row)
+            _estimate(own, typical, with_lean, asked, wider, row, room)
 
 
 @inner_kernel(allocates=False)
@@ -113,24 +106,38 @@ def one_probability(margin: float, probit: bool) -> tuple[float, float]:
 
 
 @inner_kernel(allocates=False)
+def _fill_probabilities(
+    own: AttentionCells, lean: float, probit: bool, room: Room, p: Floats, slope: Floats
+) -> None:
+    """Probabilities of left at slope 1 beside a lean, and their derivatives."""
+    value = room.value
+    for c in range(len(p)):
+        value[c] = -(own.difference[c] + own.position[c] * lean)
+    if probit:
+        for c in range(len(p)):
+            p[c], slope[c] = one_probability(-value[c], probit)
+        return
+    exponentials(room, len(p))
+    for c in range(len(p)):
+        p[c] = 1.0 / (1.0 + value[c])
+        slope[c] = p[c] * (1.0 - p[c])
+
+
+@inner_kernel(allocates=False)
 def _score_of_slope(
     own: AttentionCells,
-    lean: float,
     with_lean: bool,
-    probit: bool,
     errors: Floats,
     work: tuple[Floats, Floats, Floats],
 ) -> tuple[float, float, float]:
     """Score in the slope at 1, the part a lean explains taken out.
 
-    Fills in what each win adds (`step`) and its probability; returns the score, its information,
-    and the variance that errors of the common scores add to it.
+    `step` has derivatives of probabilities, in whose place comes what each win adds. Returns the
+    score, its information, and the variance that errors of the common scores add to it.
     """
     step, p, moved = work
     leaning, shared = 0.0, 0.0
     for c in range(len(p)):
-        margin = own.difference[c] + own.position[c] * lean
-        p[c], step[c] = one_probability(margin, probit)
         weight = own.position[c] * own.trials[c] * step[c]
         leaning += weight
         shared += weight * own.difference[c]
@@ -153,65 +160,10 @@ def _score_of_slope(
 
 
 @inner_kernel(allocates=False)
-def _derivatives(
-    own: AttentionCells, slope: float, lean: float, typical: float, probit: bool
-) -> tuple[float, float, float, float, float]:
-    """Of the penalised log-likelihood: in slope, in lean; information, the three of them."""
-    gradient, information = one_slope_and_information(slope * typical, HALF_VOTE, HALF_VOTE, probit)
-    in_slope, slope_slope = typical * gradient, typical * typical * information
-    in_lean, lean_lean = one_slope_and_information(lean, HALF_VOTE, HALF_VOTE, probit)
-    slope_lean = 0.0
-    for c in range(len(own.trials)):
-        d, side, wins = own.difference[c], own.position[c], own.wins[c]
-        gradient, information = one_slope_and_information(
-            slope * d + side * lean, wins, own.trials[c] - wins, probit
-        )
-        in_slope += d * gradient
-        slope_slope += d * d * information
-        if side:
-            in_lean += gradient
-            lean_lean += information
-            slope_lean += d * information
-    return in_slope, in_lean, slope_slope, slope_lean, lean_lean
-
-
-@inner_kernel(allocates=False)
-def _likelihood_and_gradient(
-    own: AttentionCells, slope: float, lean: float, typical: float, probit: bool
-) -> tuple[float, float]:
-    """Penalised log-likelihood, and its derivative in the slope."""
-    total = one_likelihood(slope * typical, HALF_VOTE, HALF_VOTE, probit)
-    total += one_likelihood(lean, HALF_VOTE, HALF_VOTE, probit)
-    gradient, _ = one_slope_and_information(slope * typical, HALF_VOTE, HALF_VOTE, probit)
-    gradient *= typical
-    product = 1.0  # of which the logarithm is taken: one for many single votes
-    for c in range(len(own.trials)):
-        d, wins = own.difference[c], own.wins[c]
-        margin, losses = slope * d + own.position[c] * lean, own.trials[c] - wins
-        if probit:
-            total += one_likelihood(margin, wins, losses, probit)
-            gradient += d * one_slope_and_information(margin, wins, losses, probit)[0]
-            continue
-        e = math.exp(-abs(margin))
-        unlikely = e / (1.0 + e)
-        p = 1.0 - unlikely if margin >= 0.0 else unlikely
-        total += min(margin, 0.0) * wins - max(margin, 0.0) * losses
-        gradient += d * (wins - own.trials[c] * p)
-        if own.trials[c] != 1.0:
-            total -= own.trials[c] * math.log1p(e)
-            continue
-        product *= 1.0 + e
-        if product > LARGE:
-            total -= math.log(product)
-            product = 1.0
-    return total - math.log(product), gradient
-
-
-@inner_kernel(allocates=False)
-def _best_lean(own: AttentionCells, slope: float, lean: float, probit: bool) -> float:
+def _best_lean(own: AttentionCells, slope: float, lean: float, probit: bool, room: Room) -> float:
     """The lean that fits best beside a slope: Fisher scoring with bounded steps."""
     for _ in range(MOST_STEPS):
-        _, gradient, _, _, information = _derivatives(own, slope, lean, 0.0, probit)
+        _, gradient, _, _, information = derivatives(own, slope, lean, 0.0, probit, room)
         step = gradient / max(information, TINY)
         lean += max(min(step, LONGEST_STEP), -LONGEST_STEP)
         if abs(step) < TOLERANCE:
@@ -221,12 +173,12 @@ def _best_lean(own: AttentionCells, slope: float, lean: float, probit: bool) -> 
 
 @inner_kernel(allocates=False)
 def _best_fit(
-    own: AttentionCells, lean: float, with_lean: bool, typical: float, probit: bool
+    own: AttentionCells, lean: float, with_lean: bool, typical: float, probit: bool, room: Room
 ) -> tuple[float, float, float]:
     """Slope and lean that fit best, and the information on the slope beside the lean."""
     slope, information = 1.0, 0.0
     for _ in range(MOST_STEPS):
-        a, b, aa, ab, bb = _derivatives(own, slope, lean, typical, probit)
+        a, b, aa, ab, bb = derivatives(own, slope, lean, typical, probit, room)
         shared = ab / max(bb, TINY) if with_lean else 0.0
         information = max(aa - shared * ab, TINY)
         step = (a - shared * b) / information
@@ -248,6 +200,7 @@ def _interval_end(
     typical: float,
     probit: bool,
     floor: float,
+    room: Room,
 ) -> float:
     """Where the profile log-likelihood, which is concave, has fallen to `floor`: by Newton."""
     slope, lean = start
@@ -255,8 +208,8 @@ def _interval_end(
     for _ in range(MOST_STEPS):
         slope = min(max(slope, -limit), limit)
         if with_lean:
-            lean = _best_lean(own, slope, lean, probit)
-        height, gradient = _likelihood_and_gradient(own, slope, lean, typical, probit)
+            lean = _best_lean(own, slope, lean, probit, room)
+        height, gradient = likelihood_and_gradient(own, slope, lean, typical, probit, room)
         if gradient == 0.0:
             break
         slope -= (height - floor) / gradient
@@ -273,14 +226,21 @@ def _estimate(
     asked: AttentionAsked,
     wider: float,
     row: Floats,
+    room: Room,
 ) -> None:
     """Slope with its interval; `wider` is for the errors of the common scores."""
-    best, lean, information = _best_fit(own, row[LEAN], with_lean, typical, asked.probit)
-    top, _ = _likelihood_and_gradient(own, best, lean, typical, asked.probit)
+    best, lean, information = _best_fit(own, row[LEAN], with_lean, typical, asked.probit, room)
+    top, _ = likelihood_and_gradient(own, best, lean, typical, asked.probit, room)
     fall = CHI_SQUARE_95 * wider
     reach = math.sqrt(fall / information)
     row[ESTIMATE], row[LEAN] = best, lean
     for side, column in ((-1.0, LOW), (1.0, HIGH)):
         row[column] = _interval_end(
-            own, (best + side * reach, lean), with_lean, typical, asked.probit, top - 0.5 * fall
+            own,
+            (best + side * reach, lean),
+            with_lean,
+            typical,
+            asked.probit,
+            top - 0.5 * fall,
+            room,
         )

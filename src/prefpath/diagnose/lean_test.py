@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefpath.compiling import inner_kernel, kernel
+from prefpath.diagnose.exponentials import make_room
 from prefpath.diagnose.tails import two_sided_p, upper_normal
 from prefpath.model.design import Design, Floats, Ints
 
@@ -72,6 +73,7 @@ def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None
     for u in who:
         most = max(most, design.cells[u + 1] - design.cells[u])
     terms = Residuals(np.zeros(2 * most), np.zeros(2 * most), np.zeros(2 * most))
+    room = make_room(2 * most)
     for u in who:
         n, observed = _residuals(u, design, model, terms)
         squares, fourths, smallest = 0.0, 0.0, 1.0
@@ -87,4 +89,4 @@ def lean_shard(who: Ints, design: Design, model: SideModel, out: Floats) -> None
             for k in range(n):
                 terms.size[k] *= 2.0
             step, votes, left = terms.size[:n], terms.votes[:n], terms.left[:n]
-            out[u] = two_sided_p(step, votes, left, 0.0, observed)
+            out[u] = two_sided_p(step, votes, left, 0.0, observed, room)

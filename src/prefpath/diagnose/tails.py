@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from prefpath.compiling import inner_kernel
+from prefpath.diagnose.exponentials import Room, exponentials
 from prefpath.model.design import Floats
 from prefpath.model.loops import negate
 
@@ -31,7 +32,9 @@ def upper_normal(z: float) -> float:
 
 
 @inner_kernel()
-def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed: float) -> float:
+def two_sided_p(
+    step: Floats, trials: Floats, p: Floats, extra: float, observed: float, room: Room
+) -> float:
     """P-value of `observed` for `sum step (wins - trials p)` plus a normal of variance `extra`.
 
     The probability that the sum is as far from its mean, on either side. `wins` are binomial.
@@ -53,9 +56,9 @@ def two_sided_p(step: Floats, trials: Floats, p: Floats, extra: float, observed:
     if beyond <= MIDDLE * math.sqrt(variance):
         return 2.0 * upper_normal(beyond / math.sqrt(variance))
     span = smallest if extra == 0.0 else 0.0
-    above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance)
+    above = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance, room)
     negate(step, step)
-    below = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance)
+    below = _tail_by_saddlepoint(step, trials, p, extra, beyond, span, variance, room)
     negate(step, step)
     return min(1.0, above + below)
 
@@ -88,13 +91,14 @@ def _tail_by_saddlepoint(
     beyond: float,
     span: float,
     variance: float,
+    room: Room,
 ) -> float:
     """Lugannani and Rice's formula for the upper tail, with Daniels's correction for a lattice."""
     farthest, log_chance = _most_extreme(step, trials, p)
     if extra == 0.0 and beyond >= farthest * (1.0 - 1e-6):
         return math.exp(log_chance) if beyond <= farthest * (1.0 + ROUNDING) else 0.0
-    s, curvature = _tilt_to(step, trials, p, extra, beyond, variance)
-    depth = 2.0 * (s * beyond - 0.5 * extra * s * s - _cumulant(step, trials, p, s))
+    s, curvature = _tilt_to(step, trials, p, extra, beyond, variance, room)
+    depth = 2.0 * (s * beyond - 0.5 * extra * s * s - _cumulant(step, trials, p, s, room))
     if not depth > 0.0 or not curvature > 0.0:
         return 0.5
     on_lattice = 2.0 * math.sinh(min(0.5 * s * span, 300.0)) / span if s * span > 1e-6 else s
@@ -105,17 +109,19 @@ def _tail_by_saddlepoint(
 
 
 @inner_kernel(allocates=False)
-def _cumulant(step: Floats, trials: Floats, p: Floats, s: float) -> float:
+def _cumulant(step: Floats, trials: Floats, p: Floats, s: float, room: Room) -> float:
     """Logarithm of the mean of `exp(s (sum - its mean))`.
 
     Of single votes, one logarithm of the product of many.
     """
-    total, product = 0.0, 1.0
+    total, product, exp = 0.0, 1.0, room.value
     for c in range(len(p)):
-        at = max(min(s * step[c], FARTHEST), -FARTHEST)
-        total -= trials[c] * at * p[c]
-        grown = 1.0 - p[c] + p[c] * math.exp(at)
-        if trials[c] != 1.0 or abs(at) > FACTOR:
+        exp[c] = max(min(s * step[c], FARTHEST), -FARTHEST)
+        total -= trials[c] * exp[c] * p[c]
+    exponentials(room, len(p))
+    for c in range(len(p)):
+        grown = 1.0 - p[c] + p[c] * exp[c]
+        if trials[c] != 1.0 or abs(s * step[c]) > FACTOR:
             total += trials[c] * math.log(grown)
             continue
         product *= grown
@@ -146,7 +152,13 @@ def _most_extreme(step: Floats, trials: Floats, p: Floats) -> tuple[float, float
 
 @inner_kernel(allocates=False)
 def _tilt_to(
-    step: Floats, trials: Floats, p: Floats, extra: float, beyond: float, variance: float
+    step: Floats,
+    trials: Floats,
+    p: Floats,
+    extra: float,
+    beyond: float,
+    variance: float,
+    room: Room,
 ) -> tuple[float, float]:
     """The tilt s whose mean is `beyond`, and the variance there: Newton within a bracket.
 
@@ -157,13 +169,8 @@ def _tilt_to(
     if s <= 1e-8:
         return 0.0, variance
     for _ in range(MOST_STEPS - 1):
-        mean, curvature = extra * s, extra
-        for c in range(len(p)):
-            x = step[c]
-            grown = p[c] * math.exp(min(s * x, FARTHEST))
-            tilted = grown / (1.0 - p[c] + grown)
-            mean += trials[c] * x * (tilted - p[c])
-            curvature += trials[c] * x * x * tilted * (1.0 - tilted)
+        mean, curvature = _tilted(step, trials, p, s, room)
+        mean, curvature = mean + extra * s, curvature + extra
         if mean < beyond:
             low = s
         else:
@@ -175,3 +182,19 @@ def _tilt_to(
         if not low < s < high:
             s = 0.5 * (low + high) if high < np.inf else 2.0 * low + 1.0
     return s, curvature
+
+
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
+def _tilted(step: Floats, trials: Floats, p: Floats, s: float, room: Room) -> tuple[float, float]:
+    """Mean and variance of the sum where each outcome is `exp(s step)` times as probable."""
+    exp = room.value
+    for c in range(len(p)):
+        exp[c] = min(s * step[c], FARTHEST)
+    exponentials(room, len(p))
+    mean, variance = 0.0, 0.0
+    for c in range(len(p)):
+        x, grown = step[c], p[c] * exp[c]
+        tilted = grown / (1.0 - p[c] + grown)
+        mean += trials[c] * x * (tilted - p[c])
+        variance += trials[c] * x * x * tilted * (1.0 - tilted)
+    return mean, variance

@@ -72,8 +72,11 @@ def attenuation(
     spread, slope = _undo_attenuation(evidence.problem.loss, slots, found)
     if spread == 0.0:
         return no_attenuation(evidence.n_coefficients)
-    shift, jacobian = _carry_over(evidence, coefficient, bread, slots, spread)
-    more, _ = _carry_over(evidence, coefficient, bread, slots, spread * (1.0 + _DIFFERENCE))
+    shift, moves = _carry_over(evidence, bread, slots, spread)
+    more, _ = _carry_over(evidence, bread, slots, spread * (1.0 + _DIFFERENCE))
+    jacobian = np.eye(evidence.n_coefficients)
+    if moves is not None:
+        jacobian += bread @ common_hessian(evidence, coefficient, moves, slots.choice)
     along = (more - shift) / (spread * _DIFFERENCE) * slope * found.error
     return Attenuation(shift, jacobian, np.outer(along, along))
 
@@ -150,20 +153,19 @@ def _typical_k(loss: Loss, slots: _FollowerSlots, variance: float) -> float:
 
 
 def _carry_over(
-    evidence: Evidence, coefficient: Floats, bread: Floats, slots: _FollowerSlots, variance: float
-) -> tuple[Floats, Floats]:
-    """Error of the common part for a variance, and how the corrected part moves with it."""
-    loss, eye = evidence.problem.loss, np.eye(evidence.n_coefficients)
+    evidence: Evidence, bread: Floats, slots: _FollowerSlots, variance: float
+) -> tuple[Floats, Floats | None]:
+    """Error of the common part for a variance; weights by which it moves with the consensus."""
+    loss = evidence.problem.loss
     if not loss.binary:
         third = _third_derivative(loss, slots)
         drift = slot_gradient(evidence, slots.weight * third * variance * slots.size / 2.0)
-        return bread @ drift, eye
+        return bread @ drift, None
     k = _typical_k(loss, slots, variance)
     stretch = np.sqrt(1.0 + k * variance * slots.size) - 1.0
     curvature = slots.weight * loss.curvature(slots.margin, slots.choice)
     shift = -bread @ slot_gradient(evidence, curvature * stretch * slots.margin)
-    held = common_hessian(evidence, coefficient, slots.weight * stretch, slots.choice)
-    return shift, eye + bread @ held
+    return shift, slots.weight * stretch
 
 
 def _third_derivative(loss: Loss, slots: _FollowerSlots) -> Floats:

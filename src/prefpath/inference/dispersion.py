@@ -17,12 +17,24 @@ def squares_and_curvature(evidence: Evidence, coefficient: Floats) -> tuple[floa
 
     A row of n votes that weigh w together has n squares of weight w / n.
     """
-    problem = evidence.problem
-    trials = np.maximum(trials_of_rows(problem.votes), 1e-300)
-    plain = problem.loss.affine_in_choice and np.all(np.abs(problem.votes.choice) == 1.0)
-    if plain and np.all((problem.weight == trials) | (problem.weight == 0.0)):
+    trials = trials_of_rows(evidence.problem.votes)
+    if _are_counts(evidence, trials):
         return *_of_slots(evidence, coefficient), _n_usable(evidence)
-    return *_of_rows(evidence, coefficient, trials), _n_usable(evidence)
+    return *_of_rows(evidence, coefficient, np.maximum(trials, 1e-300)), _n_usable(evidence)
+
+
+def _are_counts(evidence: Evidence, trials: Floats) -> bool:
+    """Whether every vote is a win or a loss and weighs 1, or 0."""
+    problem = evidence.problem
+    if not problem.loss.affine_in_choice:
+        return False
+    for start in range(0, len(trials), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        weight = problem.weight[rows]
+        counted = ((weight == trials[rows]) & (weight > 0.0)) | (weight == 0.0)
+        if not (counted & (np.abs(problem.votes.choice[rows]) == 1.0)).all():
+            return False
+    return True
 
 
 def _n_usable(evidence: Evidence) -> int:

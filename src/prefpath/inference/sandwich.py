@@ -245,7 +245,7 @@ def as_rows(evidence: Evidence, blocks: Floats, position_gradient: Floats) -> sp
     design, n_annotators = problem.design, problem.votes.n_annotators
     width = problem.n_common
     columns = design.seen_item if problem.features is None else _tiled(width, n_annotators)
-    rows = sparse.csr_array((blocks.copy(), columns, design.blocks), shape=(n_annotators, width))
+    rows = sparse.csr_array((blocks, columns, design.blocks), shape=(n_annotators, width))
     if problem.common_position:
         rows = sparse.hstack((rows, sparse.csr_array(position_gradient[:, None])), format="csr")
     return sparse.csr_array(rows)

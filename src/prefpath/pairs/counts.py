@@ -14,6 +14,10 @@ from prefpath.pairs.tally import Tally, tally_by_sorting, tally_by_table, whole_
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray
 
+_ROWS_AT_ONCE = (
+    1 << 20
+)  # or as many as there are pairs: fresh memory for all takes longer than sums
+
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
@@ -150,10 +154,22 @@ def pool_pairs(
     every = np.ones(len(left)) if weight is None else weight
     if not table:
         return PairIndex.of(left, right, n_items).pool(choice.astype(np.float64), every)
-    key, swapped = pair_keys(left, right, n_items)
-    size = n_items * n_items
-    total = np.bincount(key, every, size).astype(np.float64)
-    pull = np.bincount(key, every * np.where(swapped, -choice, choice), size)
+    total, pull = _sums_by_table(left, right, choice, every, n_items)
     pair = np.flatnonzero(total)
     weighed = total[pair]
     return PairCounts(n_items, *items_of_keys(pair, n_items), weighed, pull[pair] / weighed)
+
+
+def _sums_by_table(
+    left: CodeArray, right: CodeArray, choice: NDArray[Any], weight: FloatArray, n_items: int
+) -> tuple[FloatArray, FloatArray]:
+    """Weight of each of all pairs, and weight times choice."""
+    size = n_items * n_items
+    total, pull = np.zeros(size), np.zeros(size)
+    for start in range(0, len(left), max(size, _ROWS_AT_ONCE)):
+        rows = slice(start, start + max(size, _ROWS_AT_ONCE))
+        key, swapped = pair_keys(left[rows], right[rows], n_items)
+        toward = np.where(swapped, -choice[rows], choice[rows])
+        total += np.bincount(key, weight[rows], size)
+        pull += np.bincount(key, weight[rows] * toward, size)
+    return total, pull

@@ -10,14 +10,12 @@ from prefpath.compiling import kernel
 from prefpath.pairs.triangles import mirror_lower
 from prefpath.votes.encode import FloatArray, IntArray
 
-_Arrays = tuple[IntArray, IntArray, FloatArray]
-
 _CHUNK = 1_000  # rows that are dense at a time
 # Up to here a sparse matrix times a dense one takes less time than two dense ones.
 _SPARSE_UP_TO = 0.03
 # So many multiplications of a dense product take the time of one of a sparse product: rows with
-# an entry in more than a tenth of the columns are multiplied as dense ones.
-_SPARSE_COST = 100
+# an entry in more than an eighth of the columns are multiplied as dense ones.
+_SPARSE_COST = 60
 # Up to so many multiplications the dense product is done before anything else is loaded.
 _FEW = 1e9
 
@@ -29,33 +27,23 @@ def squared(gradient: sparse.csr_array) -> FloatArray:
     if n_annotators * float(n_items) ** 2 < _FEW:
         return sum_of_squares(gradient)
     light = _SPARSE_COST * entries**2 < float(n_items) ** 2
-    if not light.any():
-        return sum_of_squares(gradient)
     found = np.zeros((n_items, n_items))
-    by_item = gradient[light].tocsc()
-    by_annotator = by_item.tocsr()  # and the items of each in their order
-    _add_squares(_arrays(by_item), _arrays(by_annotator), found)
-    busy = gradient[~light]
+    _add_squares(np.flatnonzero(light), gradient.indptr, gradient.indices, gradient.data, found)
+    busy = gradient if not light.any() else gradient[~light]
     return mirror_lower(found) + (sum_of_squares(busy) if busy.shape[0] else 0.0)
 
 
-def _arrays(matrix: sparse.csr_array | sparse.csc_array) -> _Arrays:
-    return matrix.indptr, matrix.indices, matrix.data
-
-
 @kernel()
-def _add_squares(by_item: _Arrays, by_annotator: _Arrays, found: FloatArray) -> None:
-    """The lower triangle, row by row, so that what is added to stays in the cache."""
-    starts, who, pull = by_item
-    own_starts, other, own = by_annotator
-    for item in range(len(found)):
-        row = found[item]
-        for k in range(starts[item], starts[item + 1]):
-            e = own_starts[who[k]]
-            while other[e] < item:
-                row[other[e]] += pull[k] * own[e]
-                e += 1
-            row[item] += pull[k] * pull[k]
+def _add_squares(
+    who: IntArray, starts: IntArray, items: IntArray, pull: FloatArray, found: FloatArray
+) -> None:
+    """The lower triangle of the squares of some rows."""
+    for u in who:
+        own, item = pull[starts[u] : starts[u + 1]], items[starts[u] : starts[u + 1]]
+        for k in range(len(own)):
+            for other in range(k + 1):
+                i, j = np.uint32(item[k]), np.uint32(item[other])
+                found[max(i, j), min(i, j)] += own[k] * own[other]
 
 
 def sum_of_squares(gradient: sparse.csr_array, times: FloatArray | None = None) -> FloatArray:

@@ -7,6 +7,8 @@ import numpy as np
 from prefpath.votes.encode import FloatArray
 from prefpath.votes.votes import Votes
 
+_AT_ONCE = 1 << 16  # numbers that stay in the cache from one step to the next
+
 
 def trials_of_rows(votes: Votes) -> FloatArray:
     """Votes behind each row: its weight if all weights are whole, else how often it was given.
@@ -20,4 +22,5 @@ def trials_of_rows(votes: Votes) -> FloatArray:
 
 def has_whole_weights(weight: FloatArray) -> bool:
     """Whether weights are numbers of votes."""
-    return bool(np.abs(weight - np.rint(weight)).max(initial=0.0) <= 1e-9)
+    parts = (weight[k : k + _AT_ONCE] for k in range(0, len(weight), _AT_ONCE))
+    return all(np.abs(part - np.rint(part)).max() <= 1e-9 for part in parts)

@@ -14,7 +14,6 @@ from prefpath.diagnose.attention_kernels import (
     ESTIMATE,
     FARTHEST,
     FIRST_STEP,
-    HALF_VOTE,
     HIGH,
     LEAN,
     LONGEST_STEP,
@@ -24,8 +23,8 @@ from prefpath.diagnose.attention_kernels import (
     TINY,
     TOLERANCE,
     AttentionAsked,
-    AttentionCells,
 )
+from prefpath.diagnose.attention_likelihood import HALF_VOTE, AttentionCells
 from prefpath.diagnose.few.leans import likelihoods, slopes_and_information
 from prefpath.diagnose.few.rows import CellRows, Rows, SeenRows, cells_of, on_items
 from prefpath.diagnose.few.tails import Terms, two_sided_ps
