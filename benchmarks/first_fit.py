@@ -29,7 +29,7 @@ HERE = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("PREFPATH_DATA", HERE.parent / "shared" / "data"))
 LIMITS = {"import": 0.8, "cold": 12.0}
 FILES = ("llmfao_crowd", "worldcollege", "llm_position_bias")
-FILE_LIMIT = 25.0
+FILE_LIMIT = 12.0
 
 IMPORT = """
 import time

@@ -15,9 +15,13 @@ from llvmlite import binding
 from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
 
 from prefpath.compiling.typing import KernelFlags, RememberingContext
 
+# Passes of Numba's that look for what no kernel has: closures, comprehensions, functions that ask
+# to be inlined. Each walks over all statements, most of them twice.
+_IDLE = frozenset(("InlineClosureLikes", "InlineOverloads", "NopythonRewrites"))
 # What `InnerLibrary` replaces or calls. Another Numba may have none of it.
 _USED = (
     "_finalize_dynamic_globals",
@@ -120,6 +124,16 @@ class InnerLibrary(KernelLibrary):
         return 0
 
 
+def _without_idle_passes(pipeline: Any) -> Any:
+    """The same passes, but those that find nothing in a kernel."""
+    short = PassManager(pipeline.pipeline_name)
+    for each, words in pipeline.passes:
+        if each.__name__ not in _IDLE:
+            short.add_pass(each, words)
+    short.finalize()
+    return short
+
+
 class OuterCompiler(Compiler):
     """Compiles as Numba does but for the ways of this folder, and remembers what it found out."""
 
@@ -135,7 +149,7 @@ class OuterCompiler(Compiler):
             return pipelines
         state.typingctx = RememberingContext(state.typingctx, state.flags)
         state.library = self._library(state.targetctx.codegen(), state.func_id.func_qualname)
-        return pipelines
+        return [_without_idle_passes(each) for each in pipelines]
 
     def _library(self, codegen: Any, name: str) -> Any:
         library = KernelLibrary(codegen, name)

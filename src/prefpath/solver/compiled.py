@@ -11,9 +11,9 @@ from prefpath.machine import FEW_ROWS
 
 # CPU seconds that compiling takes, about (benchmarks/first_fit.py --files --kernels): of verdicts,
 # which few votes need none for, and of the path.
-_OF_VERDICTS, _OF_PATHS = 30, 30
+_OF_VERDICTS, _OF_PATHS = 15, 15
 # What the fit compiles itself, however many processes help: of paths one kernel alone takes this.
-_AT_LEAST = 20
+_AT_LEAST = 10
 
 
 class _FirstPass(event.Listener):
@@ -35,9 +35,9 @@ def seconds_to_compile(n_rows: int, n_processes: int = 1) -> int:
     """What compiling takes at the first fit of so many rows, about, by so many processes.
 
     >>> [seconds_to_compile(100_000, n_processes) for n_processes in (1, 2, 8)]
-    [60, 30, 20]
+    [30, 15, 10]
     >>> seconds_to_compile(10_000)
-    30
+    15
     """
     of_verdicts = _OF_VERDICTS if n_rows > FEW_ROWS else 0
     return max((of_verdicts + _OF_PATHS) // n_processes, _AT_LEAST)
