@@ -38,6 +38,8 @@ class LabelledComparisons:
                 raise VoteError(
                     f"the comparisons have no column {column!r}",
                     expected="columns left, right and, where known, annotator",
+                    remedy="rename its columns so; of a frame of votes in another dialect, "
+                    "predict read_votes(frame)",
                 )
         who_column = group or "annotator"
         return cls(

@@ -67,13 +67,14 @@ def test_fit_json_is_json_with_nulls(votes_file: Path) -> None:
     assert data["criterion"] == "log-loss"
 
 
-def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path) -> None:
-    report = tmp_path / "report.html"
+@pytest.mark.parametrize("place", ["report.html", "out/report.html"])
+def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path, place: str) -> None:
+    report = tmp_path / place
     result = runner.invoke(
         app, ["fit", str(votes_file), "--out", str(tmp_path / "out"), "--report", str(report)]
     )
     assert result.exit_code == 0, result.output
-    assert {file.name for file in (tmp_path / "out").iterdir()} == {
+    assert {file.name for file in (tmp_path / "out").iterdir() if file != report} == {
         "ranking.csv", "annotators.csv", "path.npz", "path.csv", "cross_validation.csv",
         "manifest.json",
     }  # fmt: skip

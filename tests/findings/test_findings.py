@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from prefpath import PreferenceModel, Votes, simulate_crowd
+from prefpath import PreferenceModel, Votes, read_votes, simulate_crowd
 from prefpath.findings import cautions, find
 from prefpath.findings.boards import boards_of
 
@@ -89,3 +90,24 @@ def test_nearly_everybody_alone_is_said() -> None:
     model = PreferenceModel(cv=3, n_times=12, attention=False).fit(votes)
     assert model.fitted_.active_count[0] >= 11
     assert any("nearly alone" in sentence for sentence in cautions(model.fitted_))
+
+
+def test_verdicts_on_votes_made_from_ratings_are_said_to_name_too_many():
+    """Pairs that share a rating repeat each other: most of one taste were "own taste"."""
+    rng = np.random.default_rng(0)
+    quality = np.linspace(-1.5, 1.5, 30)
+    ratings = pd.DataFrame(
+        {
+            "user": np.repeat([f"u{u}" for u in range(12)], 30),
+            "item": [f"film {k}" for k in range(30)] * 12,
+            "rating": np.clip(np.rint(3 + np.tile(quality, 12) + rng.normal(size=360)), 1, 5),
+        }
+    )
+    settings = {"cv": 0, "n_times": 3, "t_ratio": 1.5, "attention": False}
+    said = []
+    for pairs in (None, 15):
+        votes = read_votes(ratings, pairs_per_annotator=pairs)
+        said.append(" ".join(cautions(PreferenceModel(**settings).fit(votes).fitted_)))
+    assert "pairs of 360 ratings" in said[0]
+    assert "--pairs-per-annotator 15 " in said[0]
+    assert "ratings" not in said[1]

@@ -95,7 +95,7 @@ def test_integer_items_are_integers(tmp_path: Path) -> None:
 def test_items_under_other_names_and_the_remedy_where_nothing_is_named_so() -> None:
     columns = {"Title": ["x", "y"], "Year": [1999, 2001]}
     assert read_feature_table(pd.DataFrame(columns)).items.tolist() == ["x", "y"]
-    with pytest.raises(VoteError, match="no column of .* is named like one of items") as caught:
+    with pytest.raises(VoteError, match="is named like one of items") as caught:
         read_feature_table(pd.DataFrame({"Streifen": ["x", "y"], "Year": [1999, 2001]}))
     assert "rename the column of the items to item" in str(caught.value)
 

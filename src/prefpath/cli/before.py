@@ -38,7 +38,7 @@ def check_fit(given: Mapping[str, Any]) -> None:
     if given["out"] is not None:
         check_results(given["out"], given["table_format"])
     if given["report"] is not None:
-        check_report(given["report"])
+        check_report(given["report"], given["out"])
     if given["checkpoint"] is not None:
         check_checkpoint(given["checkpoint"])
     _check_what_is_kept(given)
@@ -150,11 +150,12 @@ def _require(holds: bool, what: str, expected: str) -> None:
         raise SettingError(what, expected=expected)
 
 
-def check_report(file: Path) -> None:
-    """Whether a report can be made, and written there."""
+def check_report(file: Path, out: Path | None = None) -> None:
+    """Whether a report can be made, and written there, be it into the folder of results to be."""
     if find_spec("bokeh") is None:
         raise MissingExtra("Bokeh", "report", "the report")
-    check_file(file, "the report's file")
+    if out is None or out.exists() or _real(file).parent != _real(out):
+        check_file(file, "the report's file")
 
 
 def check_checkpoint(folder: Path) -> None:

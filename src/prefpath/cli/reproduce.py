@@ -42,8 +42,8 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's tables and figures beside its own figures.
 
-    Every finished repeat is kept in the output folder: a run that was stopped goes on where it
-    was. Data are read from the folder that PREFPATH_DATA names.
+    Every finished repeat is kept in the output folder: a stopped run goes on.
+    Data are read from the folder that PREFPATH_DATA names.
     """
     wanted = _expand(what)
     from prefpath.experiments import reproduce as experiments

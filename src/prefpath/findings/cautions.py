@@ -9,6 +9,7 @@ import numpy as np
 
 from prefpath.findings.explained import explained_by_features
 from prefpath.fitted import Fitted
+from prefpath.votes import Votes
 
 _END_WITHOUT_CHOICE = (
     "Nothing was held out, so the fit stops at the end of the path, where personal parts are "
@@ -27,6 +28,11 @@ _NEARLY_ALL_ALONE = (
     "{n:,} of {all:,} {voters} are fitted nearly alone, as their own votes predict each other "
     "(they do where votes are made from ratings): read personal rankings beside the common "
     'one. In Python, cv_over="annotators" asks how new people are predicted.'
+)
+_MADE_FROM_RATINGS = (
+    "These {votes:,} votes are pairs of {ratings:,} ratings and repeat each other; verdicts on "
+    "{voters} take each as evidence of its own, and name too many. --pairs-per-annotator {pairs} "
+    "(pairs_per_annotator={pairs}) draws about as many pairs as the ratings tell."
 )
 _FEATURES_SAY_LITTLE = (
     "The features say {share:.0%} of what the items differ by: scores and ranks here are what "
@@ -48,6 +54,8 @@ def cautions(fitted: Fitted) -> Iterator[str]:
     if not fitted.votes.choice.any():
         yield _ALL_TIES
         return
+    if repeated := _made_from_ratings(fitted.votes):
+        yield repeated
     explained = explained_by_features(fitted)
     if explained is not None and explained < _LITTLE:
         yield _FEATURES_SAY_LITTLE.format(share=explained)
@@ -64,6 +72,17 @@ def cautions(fitted: Fitted) -> Iterator[str]:
         )
     if at_end and not fitted.chosen_by_hand and _still_falls(fitted):
         yield STOPPED_AT_THE_END
+
+
+def _made_from_ratings(votes: Votes) -> str:
+    """Pairs that share a rating are no independent votes: as many as half the ratings may be."""
+    ratings = votes.origin.get("rows", 0) if votes.origin.get("dialect") == "ratings" else 0
+    if not ratings or 2 * votes.n_votes <= ratings or votes.n_annotators < 2:
+        return ""
+    pairs = max(1, ratings // (2 * votes.n_annotators))
+    return _MADE_FROM_RATINGS.format(
+        votes=votes.n_votes, ratings=ratings, pairs=pairs, voters=f"{votes.voter}s"
+    )
 
 
 def _still_falls(fitted: Fitted) -> bool:
