@@ -94,6 +94,23 @@ def test_the_order_of_draws_puts_every_cell_once(rows):
     np.testing.assert_array_equal(ballots.annotator[order.cell], ballots.annotator)
 
 
+def test_words_are_put_in_order_as_numpy_sorts_them(rows):
+    """Words of few bits, too, of which many are equal: these stay as they were."""
+    who, left, right, choice, weight = rows
+    ballots = Ballots.of(Votes.from_arrays(who, left, right, choice, weight))
+    compared, n = ballots.compared, len(ballots.trials)
+    words = np.random.default_rng(0).integers(2**63, size=9, dtype=np.uint64)
+    for items in (words, words % np.uint64(2)):
+        found = []
+        for order_cells in (_order_cells, _order_few_cells):
+            order = DrawOrder(np.arange(n), np.zeros(n, np.int8), np.zeros(50, np.uint64))
+            order_cells(ballots.design, compared, items, order)
+            found.append(order)
+        for part, wanted in zip(*found, strict=True):
+            np.testing.assert_array_equal(part, wanted)
+    assert np.diff(ballots.design.cells).max() > 60
+
+
 def test_alike_votes_are_told_alike_and_others_are_not():
     """Two annotators with the same votes share a stream; cells alike in everything do not."""
     votes = Votes.from_arrays(

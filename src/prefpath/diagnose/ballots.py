@@ -137,12 +137,14 @@ class Ballots:
 
     @classmethod
     def _in(cls, problem: Problem, votes: Votes, loss: Loss) -> Ballots:
-        trials = problem.target.weight
+        trials, wins = problem.target.weight, np.add(1.0, problem.target.choice)
+        wins *= 0.5
+        wins *= trials
         return cls(
             votes=votes,
             design=problem.design,
             trials=trials,
-            wins=np.rint(trials * 0.5 * (1.0 + problem.target.choice)),
+            wins=np.rint(wins, out=wins),
             features=problem.features,
             probit=loss.code == THURSTONE_MOSTELLER,
         )
@@ -272,7 +274,10 @@ class Ballots:
 
     def margin(self, scores: Floats, lean: Floats | float = 0.0) -> Floats:
         """Margin of each cell: a score for every item, and a lean for every annotator."""
-        apart: Floats = scores[self.left] - scores[self.right]
+        apart: Floats = np.empty(len(self.left))
+        for start in range(0, len(apart), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            np.subtract(scores[self.left[part]], scores[self.right[part]], out=apart[part])
         return self.add_lean(apart, lean)
 
     def add_lean(self, margin: Floats, lean: Floats | float) -> Floats:
@@ -320,6 +325,10 @@ def slope_of_probability(margin: Floats, p: Floats, probit: bool) -> Floats:
     if probit:
         density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
         return density
-    result: Floats = np.subtract(1.0, p)
-    result *= p
+    result: Floats = np.empty_like(p)
+    flat, given = result.reshape(-1), np.asarray(p).reshape(-1)
+    for start in range(0, len(flat), _AT_ONCE):
+        part = flat[start : start + _AT_ONCE]
+        np.subtract(1.0, given[start : start + _AT_ONCE], out=part)
+        part *= given[start : start + _AT_ONCE]
     return result

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.attention_kernels import one_probability
 from prefpath.diagnose.canonical import DrawOrder
+from prefpath.diagnose.exponentials import Room, exponentials, make_room
 from prefpath.diagnose.streams import State, draw_binomial, draw_normal, start_stream
 from prefpath.diagnose.taste import NEARLY, NOTHING
 from prefpath.model.design import Design, Floats, Ints
@@ -38,9 +39,9 @@ class Decided(NamedTuple):
 
 
 class _Work(NamedTuple):
-    """For one annotator: margins and residuals of cells, errors and scores of items seen."""
+    """For one annotator: votes expected and residuals of cells, errors and scores of items seen."""
 
-    margin: Floats
+    expected: Floats
     residual: Floats
     weight: Floats
     own: Floats
@@ -64,13 +65,13 @@ def beyond_shard(
     work = _Work(
         np.zeros(cells), np.zeros(cells), np.zeros(cells), np.zeros(items), np.zeros(items)
     )
+    room = make_room(cells)
     state = np.zeros(1, dtype=np.uint64)
     for u in who:
-        _fit_margins(u, design, votes, fit, work)
+        _fit_expected(u, design, votes, fit, work)
         for c in range(design.cells[u], design.cells[u + 1]):
             at = c - design.cells[u]
-            p, _ = one_probability(work.margin[at], fit.probit)
-            work.residual[at] = votes.wins[c] - votes.trials[c] * p
+            work.residual[at] = votes.wins[c] - work.expected[at]
         observed = _size_beyond(u, design, fit, work)
         affordable = COMPARISONS_DRAWN // (design.cells[u + 1] - design.cells[u])
         most = min(max(affordable, FEWEST_DRAWS), MOST_DRAWS)
@@ -79,7 +80,8 @@ def beyond_shard(
             drawn, as_far = 0, 0
             while drawn < most and as_far < ENOUGH:
                 _draw_scores(u, design, fit, own_ranking, per_coefficient, order, state, work)
-                _draw_residuals(u, design, votes, fit, own_ranking, order, state, work)
+                _fill_probabilities(u, design, fit, own_ranking, order, work, room)
+                _draw_residuals(u, design, votes, order, state, work, room)
                 size = _size_beyond(u, design, fit, work)
                 if own_ranking:
                     as_far += size <= observed / NEARLY + NOTHING
@@ -92,12 +94,13 @@ def beyond_shard(
 
 
 @inner_kernel(allocates=False)
-def _fit_margins(u: int, design: Design, votes: Decided, fit: SlopeFit, work: _Work) -> None:
-    """Margins with slope and lean alone, and the weights of residuals there."""
+def _fit_expected(u: int, design: Design, votes: Decided, fit: SlopeFit, work: _Work) -> None:
+    """Votes expected with slope and lean alone, and the weights of residuals there."""
     for c in range(design.cells[u], design.cells[u + 1]):
         at = c - design.cells[u]
-        work.margin[at] = fit.slope[u] * fit.difference[c] + design.position[c] * fit.lean[u]
-        work.weight[at] = votes.trials[c] * one_probability(work.margin[at], fit.probit)[1]
+        margin = fit.slope[u] * fit.difference[c] + design.position[c] * fit.lean[u]
+        p, slope = one_probability(margin, fit.probit)
+        work.expected[at], work.weight[at] = votes.trials[c] * p, votes.trials[c] * slope
 
 
 @inner_kernel(allocates=False)
@@ -133,31 +136,50 @@ def _draw_scores(
 
 
 @inner_kernel(allocates=False)
+def _fill_probabilities(
+    u: int,
+    design: Design,
+    fit: SlopeFit,
+    own_ranking: bool,
+    order: DrawOrder,
+    work: _Work,
+    room: Room,
+) -> None:
+    """Probability of left in each cell, in the order of draws, beside what was drawn of scores."""
+    first, value = design.cells[u], room.value
+    n = design.cells[u + 1] - first
+    along = fit.correlation[u] if own_ranking else fit.slope[u]
+    across = fit.spread * np.sqrt(max(1.0 - along * along, 0.0)) if own_ranking else fit.slope[u]
+    for k in range(n):
+        c = order.cell[first + k]
+        apart = work.own[design.left_at[c]] - work.own[design.right_at[c]]
+        margin = along * fit.difference[c] + across * apart + design.position[c] * fit.lean[u]
+        value[k] = one_probability(margin, True)[0] if fit.probit else -margin
+    if not fit.probit:
+        exponentials(room, n)
+        for k in range(n):
+            value[k] = 1.0 / (1.0 + value[k])
+
+
+@inner_kernel(allocates=False)
 def _draw_residuals(
     u: int,
     design: Design,
     votes: Decided,
-    fit: SlopeFit,
-    own_ranking: bool,
     order: DrawOrder,
     state: State,
     work: _Work,
+    room: Room,
 ) -> None:
     """Votes drawn again, less what slope and lean expect of them."""
     first = design.cells[u]
-    along = fit.correlation[u] if own_ranking else fit.slope[u]
-    across = fit.spread * np.sqrt(max(1.0 - along * along, 0.0)) if own_ranking else fit.slope[u]
     for k in range(design.cells[u + 1] - first):
-        c = order.cell[first + k]
-        apart = work.own[design.left_at[c]] - work.own[design.right_at[c]]
-        margin = along * fit.difference[c] + across * apart + design.position[c] * fit.lean[u]
-        p, _ = one_probability(margin, fit.probit)
+        c, p = order.cell[first + k], room.value[k]
         if order.turned[c]:
             wins = votes.trials[c] - draw_binomial(state, votes.trials[c], 1.0 - p)
         else:
             wins = draw_binomial(state, votes.trials[c], p)
-        expected, _ = one_probability(work.margin[c - first], fit.probit)
-        work.residual[c - first] = wins - votes.trials[c] * expected
+        work.residual[c - first] = wins - work.expected[c - first]
 
 
 @inner_kernel(allocates=False)

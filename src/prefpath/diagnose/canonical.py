@@ -13,10 +13,11 @@ import numpy as np
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from prefpath.compiling import kernel
+from prefpath.compiling import inner_kernel, kernel
 from prefpath.diagnose.streams import GOLDEN, mixed
 from prefpath.machine import for_rows
 from prefpath.model.design import Codes, Design, Floats, Ints
+from prefpath.model.loops import longest_run
 
 Words = NDArray[np.uint64]
 
@@ -64,7 +65,7 @@ def order_by_words(design: Design, compared: Compared, word: Words) -> DrawOrder
     """The same where the items' words are known."""
     n_cells, n_annotators = len(compared.left), len(design.cells) - 1
     order = DrawOrder(
-        np.arange(n_cells),
+        np.empty(n_cells, dtype=np.int64),
         np.zeros(n_cells, dtype=np.int8),
         np.zeros(n_annotators, dtype=np.uint64),
     )
@@ -134,10 +135,12 @@ def _said(compared: Compared, word: Words) -> Words:
 
 @kernel()
 def _order_cells(design: Design, compared: Compared, word: Words, order: DrawOrder) -> None:
+    most = longest_run(design.cells)
+    keys, begins = np.empty(most, dtype=np.uint64), np.empty(2 * most + 3, dtype=np.int64)
     for u in range(len(design.cells) - 1):
         first, last = design.cells[u], design.cells[u + 1]
         to_the_left, seen_left, seen_right = 0.0, _NONE, _NONE
-        key = np.empty(last - first, dtype=np.uint64)
+        key = keys[: last - first]
         for c in range(first, last):
             i, j = compared.left[c], compared.right[c]
             n, won = compared.trials[c], compared.wins[c]
@@ -158,6 +161,35 @@ def _order_cells(design: Design, compared: Compared, word: Words, order: DrawOrd
             side = design.position[c] != 0 and (order.turned[c] != 0) == leftward
             key[c - first] = mixed(key[c - first] + (_ONE if side else _NONE))
             order.word[u] += key[c - first]
-        place = np.argsort(key, kind="mergesort")
-        for k in range(last - first):  # a slice would be compiled for a second
-            order.cell[first + k] = first + place[k]
+        _order_of_words(key, begins, order.cell[first:last])
+        for k in range(last - first):
+            order.cell[first + k] += first
+
+
+@inner_kernel(allocates=False)
+def _order_of_words(key: Words, begins: Ints, place: Ints) -> None:
+    """Places of words in their order, equal ones in the order given.
+
+    Words are as good as random: as many drawers as words hold one or two each, and which one it is
+    the first bits say.
+    """
+    n, shift = len(key), np.uint64(63)
+    while shift > 0 and (np.uint64(1) << (np.uint64(64) - shift)) < n:
+        shift -= _ONE
+    n_drawers = np.int64(np.uint64(1) << (np.uint64(64) - shift))
+    for k in range(n_drawers + 1):
+        begins[k] = 0
+    for k in range(n):
+        begins[np.int64(key[k] >> shift) + 1] += 1
+    for k in range(n_drawers):
+        begins[k + 1] += begins[k]
+    for k in range(n):
+        drawer = np.int64(key[k] >> shift)
+        place[begins[drawer]] = k
+        begins[drawer] += 1
+    for k in range(1, n):
+        moved, at = place[k], k
+        while at > 0 and key[place[at - 1]] > key[moved]:
+            place[at] = place[at - 1]
+            at -= 1
+        place[at] = moved

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prefpath.compiling import inner_kernel, kernel
+from prefpath.diagnose.exponentials import Room, exponentials, make_room
 from prefpath.diagnose.lean_kernels import Counts, one_slope_and_information
 from prefpath.diagnose.null_model import NullModel
 from prefpath.model.design import Design, Floats, Ints
+from prefpath.model.loops import longest_run
 
 
 @kernel()
@@ -68,15 +70,48 @@ def score_of_pooled_slope(
     probit: bool,
     followers: NDArray[np.bool_],
 ) -> tuple[float, float]:
+    room = make_room(longest_run(design.cells))
     score, information = 0.0, 0.0
     for u in range(len(followers)):
         if followers[u]:
-            for c in range(design.cells[u], design.cells[u + 1]):
-                d, wins = counts.offset[c], counts.wins[c]
-                margin = slope * d + design.position[c] * position
-                gradient, curvature = one_slope_and_information(
-                    margin, wins, counts.trials[c] - wins, probit
-                )
-                score += d * gradient
-                information += d * d * curvature
+            more = _slope_terms(u, slope, position, design, counts, probit, room)
+            score += more[0]
+            information += more[1]
+    return score, information
+
+
+@inner_kernel(allocates=False, fastmath={"reassoc", "contract"})
+def _slope_terms(
+    u: int,
+    slope: float,
+    position: float,
+    design: Design,
+    counts: Counts,
+    probit: bool,
+    room: Room,
+) -> tuple[float, float]:
+    """Of one annotator; of logistic choices several at once."""
+    first, last = design.cells[u], design.cells[u + 1]
+    difference, trials, wins = (
+        counts.offset[first:last],
+        counts.trials[first:last],
+        counts.wins[first:last],
+    )
+    side, value = design.position[first:last], room.value
+    score, information = 0.0, 0.0
+    for c in range(len(wins)):
+        value[c] = -(slope * difference[c] + side[c] * position)
+    if probit:
+        for c in range(len(wins)):
+            gradient, curvature = one_slope_and_information(
+                -value[c], wins[c], trials[c] - wins[c], probit
+            )
+            score += difference[c] * gradient
+            information += difference[c] * difference[c] * curvature
+        return score, information
+    exponentials(room, len(wins))
+    for c in range(len(wins)):
+        d, p = difference[c], 1.0 / (1.0 + value[c])
+        score += d * (wins[c] - trials[c] * p)
+        information += d * d * (trials[c] * p * (value[c] * p))
     return score, information
