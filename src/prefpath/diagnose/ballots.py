@@ -271,9 +271,14 @@ class Ballots:
         """Derivative of the probability in the margin."""
         return self.slope_at(margin, self.probability(margin))
 
-    def slope_at(self, margin: Floats, p: Floats) -> Floats:
-        """The same where the probability is already known."""
-        return slope_of_probability(margin, p, self.probit)
+    def slope_at(self, margin: Floats, p: Floats, out: Floats | None = None) -> Floats:
+        """The same where the probability is already known; of logistic choices in `out`."""
+        return slope_of_probability(margin, p, self.probit, out)
+
+    @cached_property
+    def for_a_moment(self) -> Floats:
+        """Room for a number of each cell, whoever needs it next: fresh memory takes its time."""
+        return np.empty(len(self.trials))
 
     def margin(
         self, scores: Floats, lean: Floats | float = 0.0, out: Floats | None = None
@@ -328,12 +333,14 @@ def probability(margin: Floats, probit: bool, out: Floats | None = None) -> Floa
     return result
 
 
-def slope_of_probability(margin: Floats, p: Floats, probit: bool) -> Floats:
-    """Derivative of the probability p in the margin."""
+def slope_of_probability(
+    margin: Floats, p: Floats, probit: bool, out: Floats | None = None
+) -> Floats:
+    """Derivative of the probability p in the margin; of logistic choices in `out`, if given."""
     if probit:
         density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
         return density
-    result: Floats = np.empty_like(p)
+    result: Floats = np.empty_like(p) if out is None else out
     flat, given = result.reshape(-1), np.asarray(p).reshape(-1)
     for start in range(0, len(flat), _AT_ONCE):
         part = flat[start : start + _AT_ONCE]

@@ -125,7 +125,7 @@ class MarginsHere:
         ballots = self.ballots
         if chosen.all():
             margin, p = self.expected(consensus)
-            slope = ballots.slope_at(margin, p)
+            slope = ballots.slope_at(margin, p, ballots.for_a_moment)
         else:
             cells = rows_of(ballots.design.cells, np.flatnonzero(chosen))
             p, slope = np.empty(len(ballots.trials)), np.empty(len(ballots.trials))
