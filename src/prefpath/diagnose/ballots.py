@@ -187,10 +187,13 @@ class Ballots:
     @cached_property
     def _pooled_by_all(self) -> tuple[Floats, Floats]:
         distinct, place = self._numbered
-        trials, wins = (
-            np.bincount(place, each, len(distinct)).astype(np.float64)
-            for each in (self.trials, self.wins)
-        )
+        n = len(distinct)
+        trials, wins = np.zeros(n), np.zeros(n)
+        for start in range(0, len(place), max(n, _AT_ONCE)):  # places are widened for each sum
+            part = slice(start, start + max(n, _AT_ONCE))
+            at = place[part].astype(np.int64)
+            trials += np.bincount(at, self.trials[part], n)
+            wins += np.bincount(at, self.wins[part], n)
         return trials, wins
 
     @property
@@ -260,21 +263,31 @@ class Ballots:
         """
         return in_numpy if self.are_few else compiled
 
-    def probability(self, margin: Floats) -> Floats:
-        """Probability that the left item is chosen."""
-        return probability(margin, self.probit)
+    def probability(self, margin: Floats, out: Floats | None = None) -> Floats:
+        """Probability that the left item is chosen; of logistic choices in `out`, if given."""
+        return probability(margin, self.probit, out)
 
     def slope(self, margin: Floats) -> Floats:
         """Derivative of the probability in the margin."""
         return self.slope_at(margin, self.probability(margin))
 
-    def slope_at(self, margin: Floats, p: Floats) -> Floats:
-        """The same where the probability is already known."""
-        return slope_of_probability(margin, p, self.probit)
+    def slope_at(self, margin: Floats, p: Floats, out: Floats | None = None) -> Floats:
+        """The same where the probability is already known; of logistic choices in `out`."""
+        return slope_of_probability(margin, p, self.probit, out)
 
-    def margin(self, scores: Floats, lean: Floats | float = 0.0) -> Floats:
-        """Margin of each cell: a score for every item, and a lean for every annotator."""
-        apart: Floats = np.empty(len(self.left))
+    @cached_property
+    def for_a_moment(self) -> Floats:
+        """Room for a number of each cell, whoever needs it next: fresh memory takes its time."""
+        return np.empty(len(self.trials))
+
+    def margin(
+        self, scores: Floats, lean: Floats | float = 0.0, out: Floats | None = None
+    ) -> Floats:
+        """Margin of each cell: a score for every item, and a lean for every annotator.
+
+        Without a lean in `out`, if given.
+        """
+        apart: Floats = np.empty(len(self.left)) if out is None else out
         for start in range(0, len(apart), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             np.subtract(scores[self.left[part]], scores[self.right[part]], out=apart[part])
@@ -303,12 +316,12 @@ def _signed(votes: Votes) -> Votes:
     return replace(votes, choice=np.sign(votes.choice))
 
 
-def probability(margin: Floats, probit: bool) -> Floats:
-    """Probability that the left item is chosen."""
+def probability(margin: Floats, probit: bool, out: Floats | None = None) -> Floats:
+    """Probability that the left item is chosen; of logistic choices in `out`, if given."""
     if probit:
         normal: Floats = ndtr(margin)
         return normal
-    result: Floats = np.empty_like(margin)
+    result: Floats = np.empty_like(margin) if out is None else out
     flat, given = result.reshape(-1), np.asarray(margin).reshape(-1)
     with np.errstate(over="ignore"):
         for start in range(0, len(flat), _AT_ONCE):
@@ -320,12 +333,14 @@ def probability(margin: Floats, probit: bool) -> Floats:
     return result
 
 
-def slope_of_probability(margin: Floats, p: Floats, probit: bool) -> Floats:
-    """Derivative of the probability p in the margin."""
+def slope_of_probability(
+    margin: Floats, p: Floats, probit: bool, out: Floats | None = None
+) -> Floats:
+    """Derivative of the probability p in the margin; of logistic choices in `out`, if given."""
     if probit:
         density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
         return density
-    result: Floats = np.empty_like(p)
+    result: Floats = np.empty_like(p) if out is None else out
     flat, given = result.reshape(-1), np.asarray(p).reshape(-1)
     for start in range(0, len(flat), _AT_ONCE):
         part = flat[start : start + _AT_ONCE]

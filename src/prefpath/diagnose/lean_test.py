@@ -37,6 +37,19 @@ class Residuals(NamedTuple):
 
 
 @inner_kernel(allocates=False)
+def _add_residual(
+    votes: float, won: float, p: float, swapped: float, out: Residuals, at: int
+) -> float:
+    """Fill in the residual of votes that the left item won (1) or lost (0); their sum."""
+    sign = 2.0 * won - 1.0
+    here, there = 1.0 - won + sign * p, 1.0 - won + sign * swapped
+    left = 0.5 if p == swapped else (here if won else there) / (here + there)
+    size = 0.5 * (1.0 - here + 1.0 - there)
+    out.size[at], out.votes[at], out.left[at] = size, votes, left
+    return sign * votes * 2.0 * (won - sign * left) * size
+
+
+@inner_kernel(allocates=False)
 def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tuple[int, float]:
     """Fill u's residuals where sides matter; how many there are, and their sum less its mean."""
     filled, observed = 0, 0.0
@@ -45,17 +58,12 @@ def _residuals(u: int, design: Design, model: SideModel, out: Residuals) -> tupl
             continue
         won, p, swapped = model.wins[c], model.p[c], model.swapped[c]
         lost = model.trials[c] - won
-        if won > 0.0:
-            left = 0.5 if p == swapped else p / (p + swapped)
-            out.size[filled] = 0.5 * (1.0 - p + 1.0 - swapped)
-            out.votes[filled], out.left[filled] = won, left
-            observed += won * 2.0 * (1.0 - left) * out.size[filled]
-            filled += 1
-        if lost > 0.0:
-            left = 0.5 if p == swapped else (1.0 - swapped) / (1.0 - swapped + 1.0 - p)
-            out.size[filled] = 0.5 * (p + swapped)
-            out.votes[filled], out.left[filled] = lost, left
-            observed -= lost * 2.0 * left * out.size[filled]
+        if won > 0.0 and lost > 0.0:
+            observed += _add_residual(won, 1.0, p, swapped, out, filled)
+            observed += _add_residual(lost, 0.0, p, swapped, out, filled + 1)
+            filled += 2
+        elif won + lost > 0.0:  # without a branch for who won, which nobody can predict
+            observed += _add_residual(won + lost, 1.0 * (won > 0.0), p, swapped, out, filled)
             filled += 1
     return filled, observed
 

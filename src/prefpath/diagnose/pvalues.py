@@ -62,7 +62,7 @@ def taste_p_values(
     """
     report: Floats = np.zeros((ballots.n_annotators, N_REPORTED))
     p = ballots.probability(margin)
-    slope = ballots.slope_at(margin, p)
+    slope = ballots.slope_at(margin, p, ballots.for_a_moment)
     model = NullModel(ballots.trials, ballots.wins, p, slope, score_error)
     how = Sequential(np.uint64(draws.seed), draws.n_draws, draws.enough)
     order = ballots.draw_order

@@ -80,8 +80,10 @@ class MarginsHere:
     def expected(self, consensus: Consensus) -> tuple[Floats, Floats]:
         """Margin and probability of each cell at a common model; of the last one they are kept."""
         if self._last is None or self._last[0] is not consensus:
-            margin = self.ballots.margin(consensus.scores, consensus.position)
-            self._last = consensus, margin, self.ballots.probability(margin)
+            # Arrays of the last model serve again: fresh memory takes as long as filling it.
+            margin, p = (None, None) if self._last is None else self._last[1:]
+            margin = self.ballots.margin(consensus.scores, consensus.position, margin)
+            self._last = consensus, margin, self.ballots.probability(margin, p)
         return self._last[1:]
 
     @property
@@ -123,7 +125,7 @@ class MarginsHere:
         ballots = self.ballots
         if chosen.all():
             margin, p = self.expected(consensus)
-            slope = ballots.slope_at(margin, p)
+            slope = ballots.slope_at(margin, p, ballots.for_a_moment)
         else:
             cells = rows_of(ballots.design.cells, np.flatnonzero(chosen))
             p, slope = np.empty(len(ballots.trials)), np.empty(len(ballots.trials))
