@@ -469,3 +469,24 @@ def test_classes_of_scikit_learn_are_not_taken_for_ties() -> None:
         votes_of_frame(frame, [1, 0, 1, 0], None, None)
     assert "2 * y - 1" in str(caught.value)
     assert_same_votes(votes_of_frame(frame, CHOICE, None, None), EXPECTED)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"7": "Tea", "8": "Tea", "9": "Milk"},  # two items of one name
+        {"7": "Tea", "8": "Coffee", "9": None},  # no name, but for one row
+    ],
+)
+def test_names_that_do_not_tell_items_apart_are_not_taken(tmp_path: Path, names: Any) -> None:
+    rows = [("7", "8", "7"), ("8", "9", "9"), ("9", "7", "7"), ("7", "8", "8")]
+    lines = ["user,left_id,left_name,right_id,right_name,winner_id"]
+    for k, (left, right, won) in enumerate(rows):
+        called = [names[item] or ("Milk" if k == 1 else "") for item in (left, right)]
+        lines.append(f"u{k % 2},{left},{called[0]},{right},{called[1]},{won}")
+    file = tmp_path / "votes.csv"
+    file.write_text("\n".join(lines) + "\n")
+    votes = read_votes(file)
+    assert votes.items.tolist() == [7, 8, 9]
+    assert "items are called as in left_id and right_id" in votes.origin["read_as"]
+    assert votes.n_votes == 4

@@ -22,7 +22,7 @@ from prefpath.votes.ratings import (
     votes_of_ratings,
 )
 from prefpath.votes.recognise import GivenColumns, Roles, annotator_column, recognise
-from prefpath.votes.relation import Relation, Wanted, build_relation, held
+from prefpath.votes.relation import Relation, Wanted, build_relation, held, with_clear_names
 from prefpath.votes.source import Source
 from prefpath.votes.tabulate import Tabulated, tabulate
 from prefpath.votes.unrecognised import NESTED, ROWS_LOOKED_AT
@@ -137,6 +137,7 @@ def read_votes(
     with naming(source), open_database(memory_limit, progress) as database:
         table = open_source(source, database)
         known_as = recognise(table, given, partial(_first_words, database, table))
+        known_as = with_clear_names(database, table, known_as)
         if known_as.shape == "ratings":
             refuse_for_ratings(weight, position_known, grades, winner_first)
             who = GroupedBy(group, annotators)

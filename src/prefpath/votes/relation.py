@@ -184,6 +184,30 @@ def _names(source: Source, dialect: Dialect, called: Called) -> tuple[str, str]:
     return f"coalesce({first}, {left.text})", f"coalesce({second}, {right.text})"
 
 
+def with_clear_names(database: Database, source: Source, dialect: Dialect) -> Dialect:
+    """The same, with codes for names where two items share one, or one item has two."""
+    called = dialect.called
+    if called is None:
+        return dialect
+    codes = (source.column(name).text for name in (dialect.left, dialect.right))
+    pairs = " UNION ".join(
+        f"SELECT {code} AS code, {name} AS name FROM {source.scan}"
+        for code, name in zip(codes, _names(source, dialect, called), strict=True)
+    )
+    n_pairs, *apart = database.rows(
+        f"SELECT count(*), count(DISTINCT code), count(DISTINCT name) FROM ({pairs})"
+        " WHERE code IS NOT NULL"
+    )[0]
+    if set(apart) == {n_pairs}:
+        return dialect
+    as_named = f"items are called as in {called.first} and {called.second}"
+    instead = (
+        f"items are called as in {dialect.left} and {dialect.right} (in {called.first} and "
+        f"{called.second} two of them share a name, or one has two)"
+    )
+    return replace(dialect, called=None, said=dialect.said.replace(as_named, instead))
+
+
 def _higher_score(left: Column, right: Column) -> str:
     """The side of the higher score; what is no number is shown as it was written."""
     return (
