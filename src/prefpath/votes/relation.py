@@ -228,7 +228,7 @@ def _nested_games(
         raise VoteError(
             "Arena-Hard judgments do not name the model they are against",
             expected="a column `baseline`, or its name",
-            remedy='pass baseline="gpt-4-0314"',
+            remedy='name it, for example --baseline gpt-4-0314 (baseline="gpt-4-0314")',
         )
     baseline = source.column(own).text if own and wanted.baseline is None else None
     baseline = baseline or quote_text(str(wanted.baseline))
