@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from prefpath import simulate_crowd
 from prefpath.model.problem import Problem
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import CommonPart, Terms
-from prefpath.solver.curvature import Rates, unit_rates, whose_scalars_moved
+from prefpath.solver.curvature import (
+    Rates,
+    share_with_attention,
+    unit_rates,
+    whose_scalars_moved,
+)
 from prefpath.solver.exponential import Exponential
 from prefpath.solver.flow import FlowSolver
 from prefpath.solver.interpolation import StepEnds
@@ -30,7 +36,7 @@ def test_bending_is_the_integral_of_a_bent_force(x):
 
 
 class Sample:
-    """Three active annotators at three points; the last of them has joined since the first point.
+    """Three active annotators at three points.
 
     Rates are of every kind: blocks that are stiff over a step and not, scalars in and out.
     """
@@ -38,31 +44,29 @@ class Sample:
     def __init__(self) -> None:
         problem = Problem.build(attentive_votes(3, (1.0, 0.0, -1.0, 2.0)), attention=True)
         with FlowSolver(problem, n_threads=1) as solver:
-            solver._activate(np.array([0, 2]))
-            n_old = len(solver.y)
-            solver._activate(np.array([3]))
+            solver._activate(np.array([0, 2, 3]))
             self.active: Active = solver.crowd.active
             self.terms: Terms = solver.crowd.inputs.terms
             self.n, size = solver.crowd.n_common, len(solver.y)
         rng = np.random.default_rng(0)
-        draw = [Point(*(1.5 * rng.normal(size=(2, n)))) for n in (n_old, size, size)]
+        draw = [Point(*(1.5 * rng.normal(size=(2, size)))) for _ in range(3)]
         self.old, self.now, self.then = draw
         self.rates = Rates(rng.uniform(0.2, 3.0, (3, 2)), np.array([0.1, 5.0, 5.0]))
 
     def scalars(self) -> list[tuple[int, float, float]]:
-        """Place, rate and threshold of the scalars of those who were there before."""
+        """Place, rate and threshold of all scalars."""
         return [
             (self.active.at[i + 1] - 2 + k, self.rates.scalar[i, k], self.terms.threshold[u, 1 + k])
-            for i, u in enumerate(self.active.who[:2])
+            for i, u in enumerate(self.active.who)
             for k in range(2)
         ]
 
     def blocks(self) -> list[tuple[slice, float, float]]:
-        """Places, rate and threshold of the blocks of those who were there before."""
+        """Places, rate and threshold of all blocks."""
         at, threshold = self.active.at, self.terms.threshold
         return [
             (slice(at[i], at[i + 1] - 2), self.rates.block[i], threshold[u, 0])
-            for i, u in enumerate(self.active.who[:2])
+            for i, u in enumerate(self.active.who)
         ]
 
 
@@ -82,9 +86,8 @@ def test_forces_go_on_as_they_went():
         for part, old, now in zip(found, s.old, s.now, strict=True):
             expected = now[places] + ratio * (now[places] - old[places])
             np.testing.assert_allclose(part[places], expected)
-    for kept in (slice(0, s.n), slice(s.active.at[2], None)):  # common scores, and who joined
-        np.testing.assert_array_equal(found.y[kept], s.now.y[kept])
-        np.testing.assert_array_equal(found.f[kept], s.now.f[kept])
+    np.testing.assert_array_equal(found.y[: s.n], s.now.y[: s.n])  # the common scores stay
+    np.testing.assert_array_equal(found.f[: s.n], s.now.f[: s.n])
 
 
 def added(forces: list[float], before: float, h: float, rate: float) -> float:
@@ -118,22 +121,21 @@ def test_what_bent_forces_add_to_a_step():
         for k in range(places.start, places.stop):
             forces = [float(p.f[k] + own * p.y[k]) for p in (s.old, s.now, s.then)]
             assert out[k] - start[k] == pytest.approx(added(forces, before, h, own), rel=1e-6)
-    assert stiff == 1
-    untouched = np.r_[0 : s.n, s.active.at[2] : len(out)]
-    np.testing.assert_array_equal(out[untouched], start[untouched])
+    assert stiff == 2
+    np.testing.assert_array_equal(out[: s.n], start[: s.n])
 
 
 def test_rates_are_taken_again_of_those_whose_scalars_moved():
     s = Sample()
-    y = np.concatenate((s.old.y, np.zeros(len(s.now.y) - len(s.old.y))))
+    y = s.old.y
     at, _, most = s.scalars()[3]  # the second one's attention
     y[at] = most
-    assert not len(whose_scalars_moved(y[: len(s.old.y)], y, s.active, s.terms))
+    assert not len(whose_scalars_moved(y, y, s.active, s.terms))
     inside, little, far = y.copy(), y.copy(), y.copy()
     inside[at], little[at] = -0.9 * most, most + 0.04 / s.terms.kappa
     far[at] = most + 0.06 / s.terms.kappa
     for there, moved in ((inside, []), (little, []), (far, [1])):
-        found = whose_scalars_moved(y[: len(s.old.y)], there, s.active, s.terms)
+        found = whose_scalars_moved(s.old.y, there, s.active, s.terms)
         np.testing.assert_array_equal(found, moved)
 
 
@@ -147,11 +149,81 @@ def test_some_rates_are_those_of_all():
             rates, degree = Rates(np.zeros((4, 2)), np.zeros(4)), np.zeros(problem.votes.n_items)
             common, inputs = CommonPart(solver.slope.theta_of(y), 0.0), solver.crowd.inputs
             active, hessian = solver.crowd.active, np.zeros((0, 0))
-            unit_rates(which, active, inputs, common, y, hessian, rates, degree)
+            unit_rates(which, active, inputs, common, y, hessian, rates, degree, 0.0)
             found.append(rates)
     for all_of_them, some in zip(*found, strict=True):
         np.testing.assert_array_equal(some[[1, 3]], all_of_them[[1, 3]])
         assert not some[[0, 2]].any() and all_of_them.all()
+
+
+def test_attentions_move_each_other_where_all_have_entered():
+    """An attention's rate has a fifth more for the votes of all whose attention has entered."""
+    problem = Problem.build(attentive_votes(3, (1.0, 0.0, -1.0, 2.0)), attention=True)
+    with FlowSolver(problem, n_threads=1) as solver:
+        solver._activate(np.array([0, 2]))
+        active, terms = solver.crowd.active, solver.crowd.inputs.terms
+        share, y = solver.crowd.share, np.zeros(len(solver.y))
+        assert share_with_attention(active, terms, y, share) == 0.0
+        y[active.at[2] - 1] = -1.01 * terms.threshold[2, 2]
+        assert share_with_attention(active, terms, y, share) == pytest.approx(share[2])
+        found = []
+        for entered in (0.0, 0.5):
+            rates, degree = Rates(np.zeros((2, 2)), np.zeros(2)), np.zeros(problem.votes.n_items)
+            common = CommonPart(solver.slope.theta_of(y) + np.arange(problem.votes.n_items), 0.0)
+            args = np.arange(2), active, solver.crowd.inputs, common, y, np.zeros((0, 0))
+            unit_rates(*args, rates, degree, entered)
+            found.append(rates)
+    alone, among = found
+    np.testing.assert_allclose(among.scalar[:, 1], 1.1 * alone.scalar[:, 1])
+    np.testing.assert_array_equal(among.scalar[:, 0], alone.scalar[:, 0])
+    bare = Problem.build(attentive_votes(3, (1.0, 0.0)))
+    with FlowSolver(bare, n_threads=1) as solver:
+        solver._activate(np.array([0]))
+        terms = solver.crowd.inputs.terms
+        assert share_with_attention(solver.crowd.active, terms, solver.y, solver.crowd.share) == 0.0
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_last_step_is_known_of_who_joins_after_it(large):
+    """As if they had been active, and all their values zero, at its beginning."""
+    votes = simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes
+    problem = Problem.build(votes, attention=True)
+    with FlowSolver(problem, n_threads=1) as solver:
+        solver.slope._large = large
+        solver.follow(np.array([1.5 * solver.first_entry()]))
+        last, waits = solver.last, np.setdiff1d(np.arange(80), solver.crowd.active.who)
+        n = len(last.y0)
+        solver._activate(waits[:3])
+        seen, size = solver.last, len(solver.y)
+        assert len(seen.y0) == len(seen.f0) == size > n
+        for part in ("y0", "y1", "f0", "f1"):
+            np.testing.assert_array_equal(getattr(seen, part)[:n], getattr(last, part))
+        np.testing.assert_array_equal(seen.y1, solver.y)
+        np.testing.assert_array_equal(seen.f1, solver.f)
+        waited = solver.slope.at(np.concatenate((last.y0, np.zeros(size - n))))[n:]
+        np.testing.assert_allclose(seen.f0[n:], waited, rtol=1e-9, atol=1e-15)
+        moved = 0.5 * last.length * (waited + solver.f[n:])
+        np.testing.assert_allclose(seen.y1[n:] - seen.y0[n:], moved, rtol=1e-9, atol=1e-15)
+
+
+def test_within_a_step_scalars_are_bent_as_at_its_end():
+    """Where nobody's has entered and the force is a parabola, z is its integral."""
+    votes = simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes
+    with FlowSolver(Problem.build(votes), n_threads=1) as solver:
+        solver.follow(np.array([3.0 * solver.first_entry()]))
+        last = solver.last
+        places, bent = last._bent
+        assert 1e-6 < np.abs(bent).max() < 0.01
+        np.testing.assert_allclose(last.at(last.end)[places], last.y1[places], atol=1e-13)
+        np.testing.assert_allclose(last.at(last.start)[places], last.y0[places], atol=1e-13)
+        most = solver.crowd.inputs.terms.threshold[solver.crowd.active.who, 1]
+        out = (np.abs(last.y0[places]) < most) & (np.abs(last.y1[places]) < most)
+        assert out.sum() > 3
+        h, s = last.length, 0.3
+        chord = last.f0[places] + 0.5 * s * (last.f1 - last.f0)[places]
+        expected = last.y0[places] + s * h * chord + s * s * (3.0 - 2.0 * s) * bent
+        found = last.at(last.start + s * h)[places]
+        np.testing.assert_allclose(found[out], expected[out], rtol=1e-12)
 
 
 def steps_of(solver: FlowSolver, first: StepEnds, h: float, n: int) -> list[StepEnds]:

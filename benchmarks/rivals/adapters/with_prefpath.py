@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from harness import A_FEW, MANY, Task, Votes, best_on_path, main, read
+from harness import MANY, Task, Votes, best_on_path, main, read
 
 import prefpath
 from prefpath.predict import Comparisons, path_margins
@@ -87,9 +87,9 @@ if __name__ == "__main__":
     main(
         {
             "rank": Task(rank, judge=scores, warm=MANY),
-            "path": Task(path(), prepare, on_fresh_votes, warm=A_FEW),
-            "path-l1": Task(path(penalty="l1"), prepare, on_fresh_votes, warm=A_FEW),
-            "path-quadratic": Task(path(loss="linear"), prepare, signs_on_fresh_votes, warm=A_FEW),
-            "find": Task(find, prepare, oddness, warm=A_FEW),
+            "path": Task(path(), prepare, on_fresh_votes, warm=MANY),
+            "path-l1": Task(path(penalty="l1"), prepare, on_fresh_votes, warm=MANY),
+            "path-quadratic": Task(path(loss="linear"), prepare, signs_on_fresh_votes, warm=MANY),
+            "find": Task(find, prepare, oddness, warm=MANY),
         }
     )

@@ -33,11 +33,11 @@ from prefpath.solver.pool import Pool
 # Of the largest eigenvalue a Laplacian can have (the weights of two items that were compared, at
 # most): more than half of it keeps a step stable, and all of it would be twice what most have.
 _OF_BOUND = 0.7
-# An attention's rate, in its own. Where everybody's has entered, attentions and the scale of the
-# common scores say the same in two ways, and move each other as fast as themselves: with rates of
-# their own alone, steps would be unstable from some length on, and are kept short by that. At 1.3
-# a step in which an attention enters is off by more than half a percent.
-_WITH_OTHERS = 1.2
+# What others add to an attention's rate where everybody's has entered. Attentions and the scale of
+# the common scores then say the same in two ways, and move each other as fast as themselves: with
+# rates of their own alone, steps would be unstable from some length on, and are kept short by that.
+# The first to enter has only its own: with more, steps after its entry would be off.
+_BY_OTHERS = 0.2
 # Of a margin: a scalar that moved so far in a step changes the curvatures its rate is made of.
 _FAR = 0.05
 
@@ -101,16 +101,21 @@ def _add_pair(
 
 
 def whose_scalars_moved(old: Floats, y: Floats, active: Active, terms: Terms) -> Ints:
-    """Active annotators (their numbers among the active) whose rates a step from old to y changed.
-
-    Who has joined since is not among them.
-    """
+    """Numbers, among the active, of annotators whose rates a step from old to y changed."""
     n_scalars = terms.threshold.shape[1] - FIRST_SCALAR
-    ends = active.at[1:][active.at[1:] <= len(old)]
-    at = ends[:, np.newaxis] + np.arange(-n_scalars, 0)
-    most = terms.threshold[active.who[: len(ends)], FIRST_SCALAR:]
+    at = active.at[1:, np.newaxis] + np.arange(-n_scalars, 0)
+    most = terms.threshold[active.who, FIRST_SCALAR:]
     before, now = (part[at] - np.clip(part[at], -most, most) for part in (old, y))
     return np.flatnonzero((terms.kappa * np.abs(now - before) > _FAR).any(axis=1))
+
+
+def share_with_attention(active: Active, terms: Terms, y: Floats, share: Floats) -> float:
+    """What those whose attention has entered have of all votes; 0 without attention."""
+    if terms.threshold.shape[1] <= ATTENTION:
+        return 0.0
+    z = y[active.at[1:] - (terms.threshold.shape[1] - ATTENTION)]
+    entered = np.abs(z) > terms.threshold[active.who, ATTENTION]
+    return float(share[active.who[entered]].sum())
 
 
 @kernel(allocates=False)
@@ -123,12 +128,14 @@ def unit_rates(
     hessian: Floats,
     rates: Rates,
     degree: Floats,
+    share: float,
 ) -> None:
     """Rates of some active annotators, by their numbers there; their part of the Hessian is added.
 
-    A Hessian of no rows is left alone. `degree` is a buffer with a place for each item of anyone.
+    A Hessian of no rows is left alone. `degree` is a buffer with a place for each item of anyone,
+    `share` what those whose attention has entered have of all votes.
     """
-    design, target, terms = inputs
+    (design, target, terms), others = inputs, 1.0 + _BY_OTHERS * share
     for number in range(len(which)):
         index = which[number]
         u, at = active.who[index], active.at[index]
@@ -153,7 +160,7 @@ def unit_rates(
             rates.scalar[index, 0] += abs(side) * weight
             if rates.scalar.shape[1] > 1:
                 apart *= terms.attention_unit
-                rates.scalar[index, 1] += _WITH_OTHERS * weight * apart * apart
+                rates.scalar[index, 1] += others * weight * apart * apart
             if len(hessian) > 0:
                 own = terms.stands_for[u] * weight
                 _add_pair(hessian, a, b, side, own, attention, len(common.theta))

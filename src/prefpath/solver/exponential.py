@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.model.design import Floats
+from prefpath.model.design import Floats, Ints
 from prefpath.model.penalties import GROUP
 from prefpath.model.problem import Problem
 from prefpath.model.scalar_losses import BRADLEY_TERRY, LINEAR, THURSTONE_MOSTELLER
@@ -36,6 +36,7 @@ from prefpath.solver.curvature import (
     no_stiffness,
     pool_hessian,
     room_for,
+    share_with_attention,
     to_modes,
     unit_rates,
     whose_scalars_moved,
@@ -122,7 +123,10 @@ class Exponential:
         self._rows = np.ascontiguousarray(stiffness.vectors.T)
 
     def step(self, last: StepEnds, now: Point, length: float) -> tuple[RelaxedEnds, float]:
-        """A step from now, after the last one; its error as a multiple of what it may be."""
+        """A step from now, after the last one; its error as a multiple of what it may be.
+
+        Whoever is active now is in the last step, too (`Steps.seen_back`).
+        """
         self._renew(last.y0, now.y)
         slope = to_modes(self.stiffness.vectors, now.f[: self.crowd.n_common])
         start = Guess(now, slope, np.zeros_like(slope), slope)
@@ -190,15 +194,15 @@ class Exponential:
         common = CommonPart(theta, float(y[n - 1]) if self.problem.common_position else 0.0)
         which = np.arange(0 if aged else len(self.stiffness.rates.block), len(active.who))
         if not aged:
-            moved = whose_scalars_moved(old, y, active, inputs.terms)
-            which = np.concatenate((moved, which))
+            which = np.union1d(whose_scalars_moved(old, y, active, inputs.terms), which)
         if not aged and not len(which):
             self.stiffness = self.stiffness._replace(age=age + 1)
             return
         rates = room_for(self.stiffness.rates, len(active.who))
         hessian = np.zeros((n, n) if aged else (0, 0))
         degree = np.zeros(np.diff(inputs.design.seen).max(initial=1))
-        unit_rates(which, active, inputs, common, y, hessian, rates, degree)
+        share = share_with_attention(active, inputs.terms, y, self.crowd.share)
+        unit_rates(which, active, inputs, common, y, hessian, rates, degree, share)
         self.stiffness = self.stiffness._replace(rates=rates, age=age + 1)
         if aged:
             self.slope.work.evaluations += 1
@@ -281,10 +285,24 @@ class RelaxedEnds(StepEnds):
         return np.concatenate((to_modes(self.rows, modes), f[len(modes) :]))
 
     def at(self, t: float) -> Floats:
-        """The state at time t within the step; scalars by their own equation."""
-        y = self.inner.at(t)
+        """The state at time t within the step; scalars by their own equation, and bent."""
+        y, s = self.inner.at(t), (t - self.start) / self.length
         relax_scalars(y, self.as_ends(), t - self.start, self.active, self.terms, self.rates)
+        places, bent = self._bent
+        y[places] += s * s * (3.0 - 2.0 * s) * bent
         return y
+
+    @cached_property
+    def _bent(self) -> tuple[Ints, Floats]:
+        """Places of the scalars, and what they have of a force that was no straight line.
+
+        Within the step that grows as what a parabola leaves beside its chord: 3 s^2 - 2 s^3.
+        """
+        n, n_scalars = self.rates.scalar.shape
+        places = (self.active.at[1 : n + 1, np.newaxis] + np.arange(-n_scalars, 0)).ravel()
+        y = self.y1.copy()
+        relax_scalars(y, self.as_ends(), self.length, self.active, self.terms, self.rates)
+        return places, self.y1[places] - y[places]
 
     def integral(self, t: float, n: int) -> Floats:
         """Integral of the first n entries from the start of the step to t."""

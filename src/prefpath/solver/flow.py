@@ -291,7 +291,10 @@ class FlowSolver:
         self.entered = np.concatenate((self.entered, newcomers))  # none but on a cluster
         self.y = np.concatenate((self.y, joined.y))
         self.f = self.slope.after_joining(self.y, self.f)
-        self.steps.joined(joined.who, Point(self.y, self.f))
+        now = Point(self.y, self.f)
+        self.steps.joined(joined.who, now)
+        if self.last is not None:
+            self.last = self.steps.seen_back(self.last, now)
 
     def _theta_slope(self) -> Floats:
         return self.slope.theta_of(self.f if self.last is None else self.last.last_slope())

@@ -107,7 +107,7 @@ def straight_on(
     """A point whose force on the active annotators is that after `ratio` more steps like the last.
 
     A scalar stays where it is there and its slope has all of the change: the force must not know
-    of corners to come. Who has joined since the last step is pulled as they are now.
+    of corners to come.
     """
     then = Point(now.y.copy(), now.f.copy())
     move_straight_on(old, now, active, terms, rates, ratio, then)
@@ -123,8 +123,6 @@ def move_straight_on(
     n_scalars = rates.scalar.shape[1]
     for index in range(len(who)):
         u, start, stop = who[index], at[index], at[index + 1] - n_scalars
-        if start >= len(old_y):
-            continue
         for k in range(start, stop):
             y[k] += ratio * (now_y[k] - old_y[k])
             f[k] += ratio * (now_f[k] - old_f[k])
@@ -145,13 +143,10 @@ def bend_units(
     h: float,
 ) -> None:
     """Add to a step what a force that bends as over two steps does beyond a straight one."""
-    threshold, n_old = terms.threshold, len(points.old.y)
-    (old, now, _, then), n_scalars = points, rates.scalar.shape[1]
+    (old, now, _, then), n_scalars, threshold = points, rates.scalar.shape[1], terms.threshold
     share, ratio = h * h / (h + before), h / before
     for index in range(len(active.who)):
         u, start, stop = active.who[index], active.at[index], active.at[index + 1] - n_scalars
-        if start >= n_old:  # of who has joined since, it is not known how the force was
-            continue
         shrink = _shrink(terms, now.y, start, stop, threshold[u, DEVIATION])
         rate = shrink * rates.block[index] if h * rates.block[index] > _STIFF else 0.0
         factor = share * bending(h * rate)
@@ -174,17 +169,16 @@ def unit_errors(
 ) -> float:
     """Largest local error of z: the last correction, and how the force bends over two steps."""
     who, at, threshold = active.who, active.at, terms.threshold
-    bend, ratio, n_old = h / (6.0 * (h + before)), h / before, len(points.old.y)
+    bend, ratio = h / (6.0 * (h + before)), h / before
     y, worst, n_scalars = points.now.y, 0.0, threshold.shape[1] - FIRST_SCALAR
     for index in range(len(who)):
         u, start, stop = who[index], at[index], at[index + 1] - n_scalars
         shrink = _shrink(terms, y, start, stop, threshold[u, DEVIATION])
         rate = shrink * rates.block[index] if h * rates.block[index] > _STIFF else 0.0
-        known = start < n_old  # of who has joined since, it is not known how the force was
-        worst = max(worst, _block_error(points, start, stop, rate, known, bend, ratio, h))
+        worst = max(worst, _block_error(points, start, stop, rate, bend, ratio, h))
         for k in range(n_scalars):
             rate, most = rates.scalar[index, k], threshold[u, FIRST_SCALAR + k]
-            error = _scalar_error(points, stop + k, rate, most, known, bend, ratio, h)
+            error = _scalar_error(points, stop + k, rate, most, bend, ratio, h)
             worst = max(worst, error if k == 0 else _OF_ATTENTION * error)
     return worst
 
@@ -195,14 +189,13 @@ def _scalar_error(
     at: int,
     rate: float,
     threshold: float,
-    known: bool,
     bend: float,
     ratio: float,
     h: float,
 ) -> float:
     (old_y, old_f), (y, f), (guess_y, guess_f), (then_y, then_f) = points
     force, after = _force(y, f, at, rate, threshold), _force(then_y, then_f, at, rate, threshold)
-    old = _force(old_y, old_f, at, rate, threshold) if known else force
+    old = _force(old_y, old_f, at, rate, threshold)
     x = h * rate if abs(then_y[at]) > threshold else 0.0
     correction = abs(after - _force(guess_y, guess_f, at, rate, threshold))
     bent = abs((after - force) - ratio * (force - old))
@@ -215,7 +208,6 @@ def _block_error(
     start: int,
     stop: int,
     rate: float,
-    known: bool,
     bend: float,
     ratio: float,
     h: float,
@@ -225,8 +217,7 @@ def _block_error(
     for k in range(start, stop):
         correction = then_f[k] - guess_f[k] + rate * (then_y[k] - guess_y[k])
         change = then_f[k] - f[k] + rate * (then_y[k] - y[k])
-        if known:
-            change -= ratio * (f[k] - old_f[k] + rate * (y[k] - old_y[k]))
+        change -= ratio * (f[k] - old_f[k] + rate * (y[k] - old_y[k]))
         worst = max(worst, correct * abs(correction) + bent * abs(change))
     return worst
 

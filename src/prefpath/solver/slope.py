@@ -119,15 +119,29 @@ class Slope:
         alike = self.minimiser is None and self._moments is None and not self.crowd.is_small
         if not alike or any_entered(first, active, y, inputs.terms):
             return self.at(y)
-        slope = np.append(f, np.zeros(len(y) - len(f)))
+        return np.append(f, self._newcomers(first, y))
+
+    def while_waiting(self, n_known: int, y: Floats) -> Floats:
+        """y' of those who joined after the first `n_known` places, had they waited at y.
+
+        Nothing of theirs was in y then: it depends on the common part alone.
+        """
+        active = self.crowd.active
+        waited = np.zeros(active.at[-1])
+        waited[: self.crowd.n_common] = y[: self.crowd.n_common]
+        return self._newcomers(int(np.searchsorted(active.at, n_known)), waited)
+
+    def _newcomers(self, first: int, y: Floats) -> Floats:
+        """y' of the active annotators from number `first` on."""
+        active, inputs = self.crowd.active, self.crowd.inputs
         if not self._large:  # by the kernel that evaluates all: another would have to be compiled
-            slope[len(f) :] = evaluate_serial(y, self._equation_from(first))[len(f) :]
-            return slope
+            return evaluate_serial(y, self._equation_from(first))[active.at[first] :]
+        slope = np.zeros(len(y))
         common_scores(y, inputs.design, self.theta)
         common = CommonPart(self.theta, self._position(y))
         scratch = self._scratch_of(0)
         active_gradient(first, len(active.who), active, inputs, common, y, slope, scratch)
-        return slope
+        return slope[active.at[first] :]
 
     def rkc_step(self, y0: Floats, f0: Floats, step: float, n_stages: int) -> tuple[Floats, Floats]:
         """y after one step with `n_stages` stages, and y' there."""

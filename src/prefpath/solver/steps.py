@@ -5,7 +5,10 @@ Where the stiff parts are not of the kind that `exponential` solves, all steps a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from prefpath.model.design import Ints
 from prefpath.model.problem import Problem
@@ -125,6 +128,18 @@ class Steps:
         stiffest = float(self.slope.own_radius(who).max())
         if not self._is_exponential and stiffest > _NOTICEABLE * self._radius:
             self._estimate_radius(now)
+
+    def seen_back(self, last: StepEnds, now: Point) -> StepEnds:
+        """The last step with those who have joined since: what moved them while they waited.
+
+        An exponential step then knows how their force goes and bends, as it does of all others.
+        """
+        n = len(last.y1)
+        if self._exponential is None or len(now.y) == n:
+            return last
+        before, after = self.slope.while_waiting(n, last.y0), now.f[n:]
+        y0 = np.append(last.y0, now.y[n:] - 0.5 * last.length * (before + after))
+        return replace(last, y0=y0, y1=now.y, f0=np.append(last.f0, before), f1=now.f)
 
     @property
     def _is_exponential(self) -> bool:
