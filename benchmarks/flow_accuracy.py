@@ -76,6 +76,7 @@ def crowd_cases(quick: bool) -> Iterator[Case]:
     )
     large = simulate_crowd(200_000, 2_000, 200, deviants=0.05, clickers=0.05, seed=3)
     yield Case("crowd of 200,000 votes", Problem.build(large.votes))
+    yield Case("crowd of 200,000 votes, attention", Problem.build(large.votes, attention=True))
 
 
 def errors_of(case: Case, finer: float) -> tuple[dict[str, float], int, int]:

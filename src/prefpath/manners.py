@@ -9,6 +9,7 @@ tell of annotators.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -257,6 +258,9 @@ class AnnotatorTables(FittedAttributes):
     (8, 8)
     >>> len(model.personal("annotator 3")), len(model.coefficients())
     (4, 1)
+    >>> len(model.own_items()), list(model.own_items({"annotator 3": "x",
+    ...     "item 1": "x"})["own_items"])
+    (0, ['item 1'])
     """
 
     def annotators(self, *, q: float = 0.1) -> Any:
@@ -275,6 +279,21 @@ class AnnotatorTables(FittedAttributes):
 
         with closing(verdicts_on(self._known(), q=q)) as found:
             return found.columns()
+
+    def own_items(self, families: Mapping[Any, Any] | None = None, *, q: float = 0.1) -> Any:
+        """Whether annotators favour items of their own name or family, as a frame.
+
+        LLM judges that are judged themselves, for instance. `families` gives annotators and items
+        their family, by label. A frame of no rows where nobody has items of their own;
+        `prefpath.diagnose.own_items_favoured` has the mean over all, and how to read it.
+        """
+        from prefpath.diagnose import own_items_favoured
+        from prefpath.frames import build_frame
+
+        found = own_items_favoured(self._known(), families=families, q=q)
+        empty: dict[str, Any] = {"annotator": [], "own_items": []}
+        columns = empty if found is None else found.columns
+        return build_frame(columns, self.votes_.frame_library)
 
     def personal(self, annotators: Any) -> Any:
         """The ranking of an annotator, or of several together, beside the common one."""

@@ -12,6 +12,7 @@ from prefpath.solver.active import Active
 from prefpath.solver.arguments import CommonPart, Terms
 from prefpath.solver.curvature import (
     Rates,
+    add_others,
     share_with_attention,
     unit_rates,
     whose_scalars_moved,
@@ -149,7 +150,7 @@ def test_some_rates_are_those_of_all():
             rates, degree = Rates(np.zeros((4, 2)), np.zeros(4)), np.zeros(problem.votes.n_items)
             common, inputs = CommonPart(solver.slope.theta_of(y), 0.0), solver.crowd.inputs
             active, hessian = solver.crowd.active, np.zeros((0, 0))
-            unit_rates(which, active, inputs, common, y, hessian, rates, degree, 0.0)
+            unit_rates(which, active, inputs, common, y, hessian, rates, degree)
             found.append(rates)
     for all_of_them, some in zip(*found, strict=True):
         np.testing.assert_array_equal(some[[1, 3]], all_of_them[[1, 3]])
@@ -166,21 +167,18 @@ def test_attentions_move_each_other_where_all_have_entered():
         assert share_with_attention(active, terms, y, share) == 0.0
         y[active.at[2] - 1] = -1.01 * terms.threshold[2, 2]
         assert share_with_attention(active, terms, y, share) == pytest.approx(share[2])
-        found = []
-        for entered in (0.0, 0.5):
-            rates, degree = Rates(np.zeros((2, 2)), np.zeros(2)), np.zeros(problem.votes.n_items)
-            common = CommonPart(solver.slope.theta_of(y) + np.arange(problem.votes.n_items), 0.0)
-            args = np.arange(2), active, solver.crowd.inputs, common, y, np.zeros((0, 0))
-            unit_rates(*args, rates, degree, entered)
-            found.append(rates)
-    alone, among = found
-    np.testing.assert_allclose(among.scalar[:, 1], 1.1 * alone.scalar[:, 1])
-    np.testing.assert_array_equal(among.scalar[:, 0], alone.scalar[:, 0])
+        rates = Rates(np.ones((2, 2)), np.ones(2))
+        add_others(rates, np.array([1]), active, terms, y, share)
+        np.testing.assert_array_equal(rates.scalar, [[1.0, 1.0], [1.0, 1.0 + 0.2 * share[2]]])
     bare = Problem.build(attentive_votes(3, (1.0, 0.0)))
     with FlowSolver(bare, n_threads=1) as solver:
         solver._activate(np.array([0]))
         terms = solver.crowd.inputs.terms
-        assert share_with_attention(solver.crowd.active, terms, solver.y, solver.crowd.share) == 0.0
+        args = solver.crowd.active, terms, solver.y, solver.crowd.share
+        assert share_with_attention(*args) == 0.0
+        rates = Rates(np.ones((1, 1)), np.ones(1))
+        add_others(rates, np.array([0]), *args)
+        assert rates.scalar == 1.0
 
 
 @pytest.mark.parametrize("large", [False, True])

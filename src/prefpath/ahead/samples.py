@@ -97,7 +97,7 @@ def _of_curvatures() -> tuple[Any, ...]:
 
 def _of_unit_rates() -> tuple[Any, ...]:
     _, crowd, y, common, rates, nobody = _sample()
-    return nobody, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates, y, 0.0
+    return nobody, crowd.active, crowd.inputs, common, y, np.zeros((0, 0)), rates, y
 
 
 def _of_pool_hessian() -> tuple[Any, ...]:

@@ -12,15 +12,17 @@ from prefpath.errors import MissingExtra, SettingError, VoteError
 from prefpath.machine import require_memory
 from prefpath.text import counted
 from prefpath.votes import Votes
+from prefpath.votes.families import own_items
 from prefpath.writing import check_file, check_folder
 
 Check = Callable[[Mapping[str, Any]], None]
 
-_READ = ("votes", "features", "annotators", "names")
+_READ = ("votes", "features", "annotators", "names", "families")
 _WRITTEN = ("out", "report")
 _TABLES = {
     "features": "a table of item features, one row an item",
     "names": "a CSV file with columns item and name",
+    "families": "a CSV file with columns name and family, for annotators and items",
     "annotators": "a table of annotators, one row each, that has their groups",
 }
 
@@ -104,10 +106,15 @@ def _check_cluster(given: Mapping[str, Any]) -> None:
             if given[name] != usual:
                 option = {"collect": "--no-collect"}.get(name, "--cluster-folder")
                 raise SettingError(f"{option} without --scheduler", remedy="name the scheduler")
-    if not given["collect"] and (given["followers"] or given["interval"] == "bootstrap"):
-        option = "--followers" if given["followers"] else "--interval bootstrap"
+    needs_votes = {
+        "--followers": given["followers"],
+        "--families": given["families"] is not None,
+        "--interval bootstrap": given["interval"] == "bootstrap",
+    }
+    asked = [option for option, is_asked in needs_votes.items() if is_asked]
+    if not given["collect"] and asked:
         raise SettingError(
-            f"{option} with --no-collect: it needs the votes on this machine",
+            f"{asked[0]} with --no-collect: it needs the votes on this machine",
             remedy="leave one of them out",
         )
 
@@ -173,6 +180,12 @@ def check_labels(votes: Votes, items: Iterable[str | None], annotators: Iterable
             votes.item_code(item)
     for name in annotators:
         votes.annotator_code(name)
+
+
+def check_families(votes: Votes, families: Mapping[str, str] | None) -> None:
+    """Families, where they are given, are those of annotators and items of the votes."""
+    if families is not None:
+        own_items(votes, families)
 
 
 def check_memory(votes: Votes, n_folds: int) -> None:

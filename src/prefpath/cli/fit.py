@@ -13,12 +13,12 @@ import typer
 
 from prefpath.cli import show
 from prefpath.cli.app import app, console, error_console, print_json
-from prefpath.cli.before import check_fit, check_labels, check_memory
+from prefpath.cli.before import check_families, check_fit, check_labels, check_memory
 from prefpath.cli.cluster import ClusterFolder, Collect, Scheduler
 from prefpath.cli.failures import say_warning
 from prefpath.cli.followers import rank_followers
 from prefpath.cli.keeping import Remembering, checkpoint_for
-from prefpath.cli.names import read_names
+from prefpath.cli.names import read_families, read_names
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.progress import Report, progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
@@ -176,6 +176,15 @@ def fit(
             rich_help_panel=_OUTPUT,
         ),
     ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(
+            help="Families of annotators and items, to see who favours their own: a table with "
+            "columns name and family.",
+            show_default="own names",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -189,9 +198,11 @@ def fit(
     del scheduler, cluster_folder, collect  # `takes_votes` has read the source by them
     votes = source if isinstance(source, Votes) else source.votes
     shown_names = read_names(names)
+    known_families = None if families is None else read_families(families)
     asked = list(dict.fromkeys(personal or []))
     check_labels(votes, [anchor], asked)
     population_of(votes.n_annotators, about)  # type: ignore[arg-type]
+    check_families(votes, known_families)
     check_memory(votes, cv)
     model = PreferenceModel(
         loss=loss,
@@ -223,6 +234,7 @@ def fit(
                 anchor=anchor,
                 weak=model.weak_ if report is not None else None,
                 names=shown_names,
+                families=known_families,
             )
             with closing(findings.diagnosis):
                 found = Outcome(

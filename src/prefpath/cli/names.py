@@ -1,4 +1,4 @@
-"""Names to show for items, from a table of the user's."""
+"""Names to show for items, and families, from tables of the user's."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from prefpath.errors import SettingError
 
 def read_names(file: Path | None) -> dict[str, str]:
     """What to show for items: a table with columns item and name, or its first two columns."""
-    if file is None:
-        return {}
+    return {} if file is None else _two_columns(file, "item", "name")
+
+
+def read_families(file: Path) -> dict[str, str]:
+    """Families of annotators and items: columns name and family, or the first two."""
+    return _two_columns(file, "name", "family")
+
+
+def _two_columns(file: Path, key: str, value: str) -> dict[str, str]:
     try:
         with file.open(newline="", encoding="utf-8-sig") as lines:
             rows = [row for row in csv.reader(lines) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SettingError(
             f"{file} cannot be read: {getattr(error, 'strerror', None) or error}",
-            expected="a CSV file in UTF-8 with columns item and name",
-            remedy="save the names as such a file",
+            expected=f"a CSV file in UTF-8 with columns {key} and {value}",
+            remedy="save the table as such a file",
         ) from error
     if not rows or min(len(row) for row in rows) < 2:
         raise SettingError(
-            f"{file} has a row with fewer than two columns", expected="columns item and name"
+            f"{file} has a row with fewer than two columns", expected=f"columns {key} and {value}"
         )
     head = [cell.strip().lower() for cell in rows[0]]
-    named = "item" in head and "name" in head
-    item, name = (head.index("item"), head.index("name")) if named else (0, 1)
-    return {row[item]: row[name] for row in (rows[1:] if named else rows)}
+    named = key in head and value in head
+    first, second = (head.index(key), head.index(value)) if named else (0, 1)
+    return {row[first]: row[second] for row in (rows[1:] if named else rows)}

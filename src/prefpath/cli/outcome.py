@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 
-_TABLES = ("ranking", "annotators", "path", "features", "followers", "cross_validation")
+_TABLES = (
+    "ranking",
+    "annotators",
+    "own_items",
+    "path",
+    "features",
+    "followers",
+    "cross_validation",
+)
 _PATH_FILE = "path.npz"
 
 
@@ -61,6 +69,8 @@ class Outcome:
             "path": path_columns(fitted.path),
             **own,
         }
+        if self.findings.own_items is not None:
+            tables["own_items"] = self.findings.own_items.columns
         if self.findings.coefficients is not None:
             tables["features"] = self.findings.coefficients
         if self.followers is not None and self.followers.ranking:

@@ -11,6 +11,7 @@ from rich.console import Console
 from prefpath.cli.app import table
 from prefpath.cli.outcome import Outcome
 from prefpath.cli.show_features import show_features
+from prefpath.cli.show_own import show_own_items
 from prefpath.cli.show_people import between, more, show_annotators
 from prefpath.text import abridged
 
@@ -47,6 +48,7 @@ def result(console: Console, found: Outcome, *, top: int) -> None:
         console.print(meaning, markup=False, highlight=False)
     show_features(console, findings, top)
     show_annotators(console, findings, top)
+    show_own_items(console, findings, top)
     if found.followers is not None:
         show_followers(console, findings, found.followers, top)
     for name, columns in found.personal.items():

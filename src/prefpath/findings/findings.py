@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from prefpath.diagnose import CountedVerdicts, Headline, verdicts_on
+from prefpath.diagnose import (
+    CountedVerdicts,
+    Headline,
+    OwnItems,
+    own_items_favoured,
+    verdicts_on,
+)
 from prefpath.findings.boards import Board, boards_of
 from prefpath.findings.cautions import cautions
 from prefpath.fitted import Fitted, HasFitted, as_fitted
@@ -56,6 +62,8 @@ class Findings:
         Everybody's small effects, for personal rankings; never in who stands out.
     names : mapping
         What to call items, by their labels; the ranking then has a column "name".
+    families : mapping or None
+        The family of annotators and items, by their labels.
     """
 
     fitted: Fitted
@@ -69,6 +77,7 @@ class Findings:
     anchor: Anchor = None
     weak: WeakEffects | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    families: Mapping[str, str] | None = None
 
     def name(self, item: Any) -> str:
         """What to call an item."""
@@ -145,6 +154,12 @@ class Findings:
         without = [low is None for low in found["low"]]
         return describe_coefficients(self.fitted, some_alike=any(without) and not all(without))
 
+    @cached_property
+    def own_items(self) -> OwnItems | None:
+        """Whether annotators favour items of their own name or family; None if none has any."""
+        how = self.intervals
+        return own_items_favoured(self.fitted, families=self.families, level=how.level, q=self.q)
+
     @property
     def attention(self) -> dict[str, int] | None:
         """Whether annotators may see more or less sharply, and how many do; None if not."""
@@ -198,6 +213,7 @@ class Findings:
             "ranking": records(self.ranking),
             "annotators": records(self.annotators),
             "annotators_listed": self.n_annotators_listed,
+            "own_items": None if self.own_items is None else self.own_items.as_dict(),
             "features": None if self.coefficients is None else records(self.coefficients),
             "trust": [
                 {"name": c.name, "status": c.status, "finding": c.finding, "advice": c.advice}
@@ -215,6 +231,7 @@ def find(
     anchor: Anchor = None,
     weak: WeakEffects | None = None,
     names: Mapping[str, str] | None = None,
+    families: Mapping[str, str] | None = None,
 ) -> Findings:
     """Ask inference, diagnosis and the trust panel everything there is to say of a fit.
 
@@ -230,6 +247,8 @@ def find(
         Everybody's small effects, for personal rankings.
     names : mapping, optional
         What to call items, by their labels.
+    families : mapping, optional
+        The family of annotators and of items, by their labels: does a judge favour its own?
     """
     fitted = as_fitted(model)
     settings = IntervalSettings() if intervals is None else intervals
@@ -248,6 +267,7 @@ def find(
         anchor=anchor,
         weak=weak,
         names=names or {},
+        families=families,
     )
 
 

@@ -10,6 +10,7 @@ from prefpath.report.escape import text
 from prefpath.report.format import number, percent, plural
 from prefpath.report.heatmaps import battle_maps, personal_map
 from prefpath.report.lead import lead_chart
+from prefpath.report.own import own_items_panel
 from prefpath.report.pairs import pair_table
 from prefpath.report.tables import annotator_table, leaderboard_table
 from prefpath.report.words import Answer
@@ -133,7 +134,7 @@ and for that {voter}’s own ranking. The first column follows the slider:
 ◆ own taste, ◀ leans left, ▶ leans right{seeing}; all other figures hold at the chosen point.</p>
 {annotator_table(data)}
 {table_foot("annotators", data.n_annotators_shown, data.votes.n_annotators, voter)}
-<p class="note">{saved}</p></section>"""
+<p class="note">{saved}</p>{own_items_panel(data)}</section>"""
 
 
 def path_section(data: ReportData, charts: Mapping[str, str]) -> str:

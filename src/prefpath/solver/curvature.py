@@ -109,6 +109,14 @@ def whose_scalars_moved(old: Floats, y: Floats, active: Active, terms: Terms) ->
     return np.flatnonzero((terms.kappa * np.abs(now - before) > _FAR).any(axis=1))
 
 
+def add_others(
+    rates: Rates, which: Ints, active: Active, terms: Terms, y: Floats, share: Floats
+) -> None:
+    """Add to some attentions' rates what others add: more, the more votes are of those entered."""
+    if rates.scalar.shape[1] > 1:
+        rates.scalar[which, 1] *= 1.0 + _BY_OTHERS * share_with_attention(active, terms, y, share)
+
+
 def share_with_attention(active: Active, terms: Terms, y: Floats, share: Floats) -> float:
     """What those whose attention has entered have of all votes; 0 without attention."""
     if terms.threshold.shape[1] <= ATTENTION:
@@ -128,14 +136,12 @@ def unit_rates(
     hessian: Floats,
     rates: Rates,
     degree: Floats,
-    share: float,
 ) -> None:
     """Rates of some active annotators, by their numbers there; their part of the Hessian is added.
 
-    A Hessian of no rows is left alone. `degree` is a buffer with a place for each item of anyone,
-    `share` what those whose attention has entered have of all votes.
+    A Hessian of no rows is left alone. `degree` is a buffer with a place for each item of anyone.
     """
-    (design, target, terms), others = inputs, 1.0 + _BY_OTHERS * share
+    design, target, terms = inputs
     for number in range(len(which)):
         index = which[number]
         u, at = active.who[index], active.at[index]
@@ -160,7 +166,7 @@ def unit_rates(
             rates.scalar[index, 0] += abs(side) * weight
             if rates.scalar.shape[1] > 1:
                 apart *= terms.attention_unit
-                rates.scalar[index, 1] += others * weight * apart * apart
+                rates.scalar[index, 1] += weight * apart * apart
             if len(hessian) > 0:
                 own = terms.stands_for[u] * weight
                 _add_pair(hessian, a, b, side, own, attention, len(common.theta))

@@ -32,11 +32,11 @@ from prefpath.solver.crowd import Crowd
 from prefpath.solver.curvature import (
     Rates,
     Stiffness,
+    add_others,
     modes_of,
     no_stiffness,
     pool_hessian,
     room_for,
-    share_with_attention,
     to_modes,
     unit_rates,
     whose_scalars_moved,
@@ -201,8 +201,8 @@ class Exponential:
         rates = room_for(self.stiffness.rates, len(active.who))
         hessian = np.zeros((n, n) if aged else (0, 0))
         degree = np.zeros(np.diff(inputs.design.seen).max(initial=1))
-        share = share_with_attention(active, inputs.terms, y, self.crowd.share)
-        unit_rates(which, active, inputs, common, y, hessian, rates, degree, share)
+        unit_rates(which, active, inputs, common, y, hessian, rates, degree)
+        add_others(rates, which, active, inputs.terms, y, self.crowd.share)
         self.stiffness = self.stiffness._replace(rates=rates, age=age + 1)
         if aged:
             self.slope.work.evaluations += 1

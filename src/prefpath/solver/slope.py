@@ -35,7 +35,7 @@ from prefpath.solver.moments import Pooled, evaluate_moments, moments_pay
 from prefpath.solver.pool import pool_gradient
 from prefpath.solver.rkc import Stage, chebyshev, next_stage
 from prefpath.solver.small import SmallEquation, attention_curvatures_of_few
-from prefpath.solver.spectral import weighted_norm
+from prefpath.solver.spectral import rounded_up, weighted_norm
 from prefpath.solver.state import SlopeState, random_from_words, random_words
 from prefpath.solver.work import Common, Work
 
@@ -201,7 +201,7 @@ class Slope:
             if abs(radius - before) <= _CONTENT * radius:
                 break
         self._direction = direction / weighted_norm(direction, n, kappa)
-        self._last_radius = _rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
+        self._last_radius = rounded_up(max(_RADIUS_SAFETY * radius, 1e-12))
         return self._last_radius
 
     def _stiffest_scalar(self, y: Floats) -> tuple[float, int]:
@@ -302,16 +302,9 @@ class Slope:
         return known
 
     def _equation_from(self, first: int) -> Equation:
-        return Equation(
-            self.position_at,
-            self.crowd.active,
-            self.crowd.index,
-            self.crowd.pool,
-            self.crowd.inputs,
-            self.theta,
-            self._scratch_of(0),
-            first,
-        )
+        crowd, scratch = self.crowd, self._scratch_of(0)
+        votes = crowd.active, crowd.index, crowd.pool, crowd.inputs
+        return Equation(self.position_at, *votes, self.theta, scratch, first)
 
     def _evaluate_in_chunks(self, y: Floats, f: Floats) -> None:
         """The same over an executor: chunks of the active annotators, then chunks of the pool."""
@@ -352,8 +345,3 @@ class Slope:
         while len(self._scratch) <= k:
             self._scratch.append(self.crowd.scratch())
         return self._scratch[k]
-
-
-def _rounded_up(radius: float) -> float:
-    """To a power of the eighth root of 2: rounding errors must not decide about stages."""
-    return float(2.0 ** (math.ceil(8.0 * math.log2(radius)) / 8.0))

@@ -121,3 +121,8 @@ def weighted_norm(y: Floats, n_common: int, kappa: float) -> float:
     squares = y * y
     common, personal = squares[:n_common].sum(), squares[n_common:].sum()
     return math.sqrt(common / kappa + personal * kappa)
+
+
+def rounded_up(radius: float) -> float:
+    """To a power of the eighth root of 2: rounding errors must not decide about stages."""
+    return float(2.0 ** (math.ceil(8.0 * math.log2(radius)) / 8.0))
