@@ -69,6 +69,11 @@ def crowd_cases(quick: bool) -> Iterator[Case]:
     )
     if quick:
         return
+    even = simulate_crowd(16_000, 160, 40, deviants=0.1, clickers=0.05, seed=7)
+    yield Case(
+        "crowd of 16,000 votes, attention, balanced",
+        Problem.build(even.votes, attention=True, balance=True),
+    )
     features = np.random.default_rng(2).standard_normal((60, 5))
     described = simulate_crowd(20_000, 100, 60, features=features, activity="even", seed=2)
     yield Case(

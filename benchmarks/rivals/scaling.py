@@ -80,7 +80,7 @@ def measure(setting: Record) -> Record:
         features = rng.normal(size=(setting["items"], setting["features"]))
         how["features"] = features
     sizes = (setting["votes"], setting["annotators"], setting["items"])
-    warm = simulate_crowd(2_000, 20, setting["items"], features=features, seed=1)
+    warm = simulate_crowd(20_000, 200, setting["items"], features=features, seed=1)
     fit_path(warm.votes, **how, n_times=5)
     votes = simulate_crowd(*sizes, features=features, seed=0).votes
     forget_peak()

@@ -13,8 +13,12 @@ from prefpath.text import listed
 from prefpath.votes.encode import IntArray
 from prefpath.votes.votes import Votes
 
+# Numbers and single letters number rows: annotator 7 is not item 7. Two characters with a letter
+# among them are a name (o1).
+_NAME = re.compile(r"(?=.*[^\W\d_]).{2,}")
 # Words that say what somebody does, not who they are: gpt-4o-judge is gpt-4o.
-_ROLES = {"annotator", "as", "by", "evaluator", "grader", "judge", "llm", "model", "rater", "the"}
+_ROLES = {"a", "an", "annotator", "as", "by", "evaluator", "grader", "judge", "llm", "model"}
+_ROLES |= {"rater", "the"}
 
 
 def own_items(votes: Votes, families: Mapping[Any, Any] | None = None) -> dict[int, IntArray]:
@@ -66,6 +70,7 @@ def _of_one_family(votes: Votes, families: Mapping[Any, Any]) -> dict[int, IntAr
 
 
 def _who(label: Any) -> str:
-    """A label without case, punctuation and roles; "" of one that has nothing else."""
+    """A label without case, punctuation and roles; "" of one that is no name without them."""
     words = re.findall(r"[^\W_]+", str(label).casefold())
-    return " ".join(word for word in words if word not in _ROLES)
+    name = " ".join(word for word in words if word not in _ROLES)
+    return name if _NAME.match(name) else ""
