@@ -39,7 +39,7 @@ _OF_BOUND = 0.7
 # The first to enter has only its own: with more, steps after its entry would be off.
 _BY_OTHERS = 0.2
 # Of a margin: a scalar that moved so far in a step changes the curvatures its rate is made of.
-_FAR = 0.05
+FAR = 0.05
 
 
 @by_reference
@@ -106,7 +106,7 @@ def whose_scalars_moved(old: Floats, y: Floats, active: Active, terms: Terms) ->
     at = active.at[1:, np.newaxis] + np.arange(-n_scalars, 0)
     most = terms.threshold[active.who, FIRST_SCALAR:]
     before, now = (part[at] - np.clip(part[at], -most, most) for part in (old, y))
-    return np.flatnonzero((terms.kappa * np.abs(now - before) > _FAR).any(axis=1))
+    return np.flatnonzero((terms.kappa * np.abs(now - before) > FAR).any(axis=1))
 
 
 def add_others(

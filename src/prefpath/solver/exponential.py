@@ -37,6 +37,7 @@ from prefpath.solver.curvature import (
     no_stiffness,
     pool_hessian,
     room_for,
+    share_with_attention,
     to_modes,
     unit_rates,
     whose_scalars_moved,
@@ -46,6 +47,7 @@ from prefpath.solver.relax_units import (
     Point,
     Points,
     bend_units,
+    learn_attentions,
     relax_scalars,
     relax_units,
     straight_on,
@@ -71,6 +73,10 @@ _STRICTER = 2.3
 # Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
 # error that is larger than this is not corrected away.
 _MOST_CORRECTIONS, _HOPELESS = 2, 4.0
+# What an error along the scores counts for, times the share of votes whose attention has entered:
+# attentions and the scale of the scores say the same in two ways, nothing brings them back where
+# they drift against each other, and errors of many steps add up.
+_OF_SCALE = 6.0
 
 
 def exponential_pays(problem: Problem, slope: Slope) -> bool:
@@ -133,6 +139,8 @@ class Exponential:
         before = Before(self._old(last, now), last.length)
         straight = self._straight_on(before, start, length)
         then, error = self._evaluated(self._end(start, straight, length), start), np.inf
+        active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
+        learn_attentions(rates, now, straight.point, then.point, active, terms)
         for _ in range(_MOST_CORRECTIONS):
             guess, then = then, self._corrected(before, start, straight, then, length)
             scale = self.tolerance * self.slope.scale(then.point.y)
@@ -244,11 +252,23 @@ class Exponential:
         correction = to_modes(self._rows, h * growing * (then.force - guess.force))
         bending = to_modes(self._rows, h * bend * steady * bent)
         common = float(np.abs(correction).max() + np.abs(bending).max())
+        common = max(common, self._error_of_scale(correction + bending, then.point.y))
         points = Points(old.point, start.point, guess.point, then.point)
         active, terms = self.crowd.active, self.crowd.inputs.terms
         rates = self.stiffness.rates
         personal = float(unit_errors(points, active, terms, rates, before.length, h))
         return max(common, self.problem.kappa * personal)
+
+    def _error_of_scale(self, error: Floats, y: Floats) -> float:
+        """What an error does to the scale of the common scores, if attentions let it stay."""
+        theta = y[: self.problem.n_common]
+        share = share_with_attention(
+            self.crowd.active, self.crowd.inputs.terms, y, self.crowd.share
+        )
+        if share == 0.0:
+            return 0.0
+        along = abs(float(error[: len(theta)] @ theta)) / max(float(theta @ theta), 1e-300)
+        return _OF_SCALE * share * along * float(np.abs(theta).max())
 
 
 class Modes(NamedTuple):

@@ -14,8 +14,8 @@ from prefpath.compiling import by_reference, inner_kernel, kernel
 from prefpath.model.design import Floats
 from prefpath.model.penalties import dual_norm, soft_threshold, soft_thresholds
 from prefpath.solver.active import Active
-from prefpath.solver.arguments import DEVIATION, FIRST_SCALAR, Terms
-from prefpath.solver.curvature import Rates
+from prefpath.solver.arguments import ATTENTION, DEVIATION, FIRST_SCALAR, Terms
+from prefpath.solver.curvature import FAR, Rates
 from prefpath.solver.interpolation import Ends
 from prefpath.solver.relaxation import bending, phi1, phi2, relaxed
 
@@ -24,6 +24,8 @@ _STIFF = 1.0
 # What counts of an attention's error: its rate is taken again at every step, and the next takes
 # back most of what a step got wrong. (A fifth is too little: common scores within a step suffer.)
 _OF_ATTENTION = 0.4
+# What one evaluation may raise the rate of an attention by, as a share of it.
+_MOST_LEARNT = 1.0
 
 
 @by_reference
@@ -130,6 +132,29 @@ def move_straight_on(
             rate, most = rates.scalar[index, k], terms.threshold[u, FIRST_SCALAR + k]
             before = _force(old_y, old_f, stop + k, rate, most)
             f[stop + k] += ratio * (_force(now_y, now_f, stop + k, rate, most) - before)
+
+
+def learn_attentions(
+    rates: Rates, now: Point, straight: Point, guess: Point, active: Active, terms: Terms
+) -> None:
+    """Raise the rates of attentions that move far to what the first evaluation of a step shows.
+
+    An attention moves the margins of all its votes, and so the curvatures that its rate is made of:
+    where somebody contrary enters, their votes are first surely wrong, then open, and the rate
+    grows severalfold within the step. What the force came out below the one foreseen is taken for
+    that.
+    """
+    n, n_scalars = rates.scalar.shape
+    if n_scalars <= ATTENTION - FIRST_SCALAR:
+        return
+    at = active.at[1 : n + 1] - (n_scalars - (ATTENTION - FIRST_SCALAR))
+    rate, most = rates.scalar[:, ATTENTION - FIRST_SCALAR], terms.threshold[active.who, ATTENTION]
+    value = soft_thresholds(guess.y[at], most)
+    moved = value - soft_thresholds(now.y[at], most)
+    missing = straight.f[at] - guess.f[at] - rate * moved
+    far = terms.kappa * np.abs(moved) > FAR
+    shown = np.divide(missing, moved, out=np.zeros(n), where=far)
+    rate += np.clip(shown, 0.0, _MOST_LEARNT * rate)
 
 
 @kernel(allocates=False)

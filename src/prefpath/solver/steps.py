@@ -23,7 +23,8 @@ from prefpath.solver.state import StepState
 
 # A step may lengthen the path by a fifth: bounds on who waits are made for one step ahead.
 _LONGEST_SHARE_OF_T = 0.2
-# With attention by a tenth: what the common scores do in a step multiplies what annotators add.
+# Chebyshev steps with attention by a tenth: what the common scores do in a step multiplies what
+# annotators add, and their error estimate does not see it all.
 _LONGEST_WITH_ATTENTION = 0.1
 # An estimate of the spectral radius costs some five evaluations, a step some ten.
 _STEPS_BETWEEN_ESTIMATES = 20
@@ -80,11 +81,10 @@ class Steps:
             return min(self._step, stable, self.crowd.nobody_enters_before())
         # A minimised common part has no time of its own: only the annotators have.
         relaxation = 0.0 if self.slope.minimiser is not None else 1.0 / self._radius
+        if self._is_exponential:
+            return min(self._step, max(_LONGEST_SHARE_OF_T * time, relaxation))
         share = _LONGEST_WITH_ATTENTION if self.problem.attention else _LONGEST_SHARE_OF_T
-        longest = max(share * time, relaxation)
-        if not self._is_exponential:
-            longest = min(longest, longest_step(self._radius))
-        return min(self._step, longest)
+        return min(self._step, max(share * time, relaxation), longest_step(self._radius))
 
     def attempt(self, time: float, now: Point, length: float, last: StepEnds | None) -> Attempt:
         """Try a step of this length, or a little longer or shorter to end at a corner."""
