@@ -41,8 +41,8 @@ lint: $(READY)  ## Style, dead code, sizes, and that every layer imports only fr
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-kernels: $(READY)  ## Compile what fits and verdicts need, once
-	$(BIN)/prefpath demo > /dev/null
+kernels: $(READY)  ## Compile what fits, verdicts and reports need, once
+	$(BIN)/prefpath compile > /dev/null
 
 # The compiler hides the bodies of kernels: tests that compare their numbers on small cases run once
 # more without it. Some are too slow for that, or there is nothing of a kernel in them.
