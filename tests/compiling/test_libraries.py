@@ -36,6 +36,17 @@ print(libraries.OuterCompiler.own_ways, *kinds)
 """
 
 
+# No other thread may compile meanwhile.
+FORGETTING = """
+from numba.core.compiler_lock import global_compiler_lock
+forget_all = kernels._Inner.forget_all
+def forget_when_locked():
+    assert global_compiler_lock.is_locked()
+    forget_all()
+kernels._Inner.forget_all = forget_when_locked
+"""
+
+
 def run(tmp_path, change: str) -> str:
     file = tmp_path / "kernels_here.py"
     file.write_text(CODE.replace("CHANGE", change))
@@ -61,22 +72,7 @@ def test_inner_kernels_have_no_machine_code(tmp_path):
     ],
 )
 def test_another_numba_builds_whole_libraries(tmp_path, change):
-    assert run(tmp_path, change) == "False JITCodeLibrary"
-
-
-FORGETTING = """
-from numba.core.compiler_lock import global_compiler_lock
-forget_all = kernels._Inner.forget_all
-def forget_when_locked():
-    assert global_compiler_lock.is_locked()
-    forget_all()
-kernels._Inner.forget_all = forget_when_locked
-libraries.KernelLibrary._optimize_functions = None
-"""
-
-
-def test_no_other_thread_compiles_while_kernels_are_forgotten(tmp_path):
-    assert run(tmp_path, FORGETTING) == "False JITCodeLibrary"
+    assert run(tmp_path, FORGETTING + change) == "False JITCodeLibrary"
 
 
 def test_what_is_used_of_numba_is_looked_for(monkeypatch):
