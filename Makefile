@@ -41,8 +41,8 @@ lint: $(READY)  ## Style, dead code, sizes, and that every layer imports only fr
 types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-kernels: $(READY)  ## Compile what fits and verdicts need, once
-	$(BIN)/prefpath demo > /dev/null
+kernels: $(READY)  ## Compile what fits, verdicts and reports need, once
+	$(BIN)/prefpath compile > /dev/null
 
 # The compiler hides the bodies of kernels: tests that compare their numbers on small cases run once
 # more without it. Some are too slow for that, or there is nothing of a kernel in them.
@@ -52,7 +52,7 @@ KERNEL_TESTS := tests/as_written tests/model/test_losses.py tests/model/test_pen
 	tests/weak/test_blocks.py tests/diagnose/test_streams.py tests/diagnose/test_tails.py \
 	tests/selection/test_invariance.py tests/pairs/test_counts.py tests/hodge/test_hodge.py \
 	tests/plain/test_plain_csv.py tests/plain/test_clustered.py
-SLOW_UNCOMPILED := ten_thousand or half_the_evaluations or fourteen_votes or path_is_that or settled or distributions
+SLOW_UNCOMPILED := ten_thousand or half_the_evaluations or by_modes or fourteen_votes or path_is_that or settled or distributions
 # Words that wrap around are meant to, and products with infinity: uncompiled, NumPy warns of them.
 UNCOMPILED := NUMBA_DISABLE_JIT=1 $(BIN)/pytest -W "ignore:overflow encountered:RuntimeWarning" \
 	-W "ignore:invalid value encountered:RuntimeWarning" -k "not ($(SLOW_UNCOMPILED))"

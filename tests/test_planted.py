@@ -7,35 +7,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from judges import votes_of_judges
 from prefpath import PreferenceModel, read_votes
 from prefpath.cli import app
 from prefpath.diagnose import diagnose, discover
 
 runner = CliRunner()
-JUDGES = ("gpt-4", "claude-2", "llama-70b", "mixtral")
-MODELS = ("gpt-4", "gpt-3.5", "claude-2", "llama-70b", "vicuna", "mistral")
-
-
-def _votes_of_judges(favour: float, lean: float) -> pd.DataFrame:
-    """Judges who see both orders; the first favours itself and the first place."""
-    rng = np.random.default_rng(5)
-    scores = np.linspace(-1.0, 1.0, len(MODELS))
-    itself = favour * np.array([name == JUDGES[0] for name in MODELS])
-    rows = []
-    for judge in JUDGES:
-        for _ in range(300):
-            pair = rng.choice(len(MODELS), 2, replace=False)
-            for left, right in (pair, pair[::-1]):
-                margin = scores[left] - scores[right]
-                if judge == JUDGES[0]:
-                    margin += itself[left] - itself[right] + lean
-                side = "left" if rng.random() < 1 / (1 + np.exp(-margin)) else "right"
-                rows.append((judge, MODELS[left], MODELS[right], side))
-    return pd.DataFrame(rows, columns=["annotator", "left", "right", "choice"])
 
 
 def test_a_judge_that_leans_and_favours_itself_is_in_both_tables(tmp_path) -> None:
-    _votes_of_judges(favour=1.5, lean=1.5).to_csv(tmp_path / "votes.csv", index=False)
+    votes_of_judges(favour=1.5, lean=1.5).to_csv(tmp_path / "votes.csv", index=False)
     told = runner.invoke(
         app, ["fit", str(tmp_path / "votes.csv"), "--report", str(tmp_path / "report.html")]
     ).stdout

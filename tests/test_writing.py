@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from prefpath import writing
 from prefpath.errors import MachineError, SettingError
 from prefpath.writing import (
     check_file,
@@ -160,6 +161,24 @@ def test_a_folder_has_one_writer_at_a_time(tmp_path: Path, exists: bool) -> None
     assert [file.name for file in target.iterdir()] == ["end"]
     with pytest.raises(OSError, match="mine"), only_writer(target):
         raise OSError("mine")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks there")
+def test_a_lock_that_the_last_writer_has_just_removed_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third could else make a file of its own, and both would write."""
+    locked, ended = writing._locked, []
+
+    def locked_when_the_other_ends(handle: int, *, wait: bool) -> bool:
+        if not ended:
+            ended.append([file.unlink() for file in tmp_path.glob(".prefpath-*.lock")])
+        return locked(handle, wait=wait)
+
+    monkeypatch.setattr(writing, "_locked", locked_when_the_other_ends)
+    with only_writer(tmp_path):
+        assert len(list(tmp_path.glob(".prefpath-*.lock"))) == len(ended[0]) == 1
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no locks there")

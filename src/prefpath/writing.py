@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from prefpath.errors import PrefpathError, SettingError
 from prefpath.machine import lacking
@@ -103,17 +104,30 @@ def only_writer(path: str | Path) -> Iterator[None]:
     name = hashlib.sha256(os.fsencode(target)).hexdigest()[:12]
     lock = _existing(target) / f".prefpath-{name}.lock"
     with _said_of(path):
-        handle = lock.open("w")
+        handle = _own(lock)
+    if handle is None:
+        raise SettingError(
+            f"another fit is writing to {path}", remedy="choose another folder, or wait"
+        )
     with handle:
-        if not _locked(handle.fileno(), wait=False):
-            raise SettingError(
-                f"another fit is writing to {path}", remedy="choose another folder, or wait"
-            )
         try:
             yield
         finally:
             with suppress(OSError):  # Windows removes no file that is open
                 lock.unlink()
+
+
+def _own(lock: Path) -> IO[str] | None:
+    """The file, locked; None if another process has. One that is gone by then is nobody's."""
+    while True:
+        handle = lock.open("w")
+        if not _locked(handle.fileno(), wait=False):
+            handle.close()
+            return None
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle.fileno()), lock.stat()):
+                return handle
+        handle.close()
 
 
 def _existing(target: Path) -> Path:

@@ -103,16 +103,15 @@ def verdicts(how: dict[str, Any]) -> Answers:
     return found | {name: one for name, one in columns.items() if one.dtype.kind in "fiub"}
 
 
-def all_answers() -> Answers:
-    """All of them, each under the name of its case and its own."""
+def all_answers(kind: str) -> Answers:
+    """Of all paths, or of all verdicts, each under the name of its case and its own."""
     by_kernels()
     found: Answers = {}
-    cases = {name: path_of(how) for name, how in PATHS.items()}
-    cases |= {name: verdicts(how) for name, how in VERDICTS.items()}
-    for case, values in cases.items():
-        found.update({f"{case}/{name}": value for name, value in values.items()})
+    cases, answer = (PATHS, path_of) if kind == "paths" else (VERDICTS, verdicts)
+    for case, how in cases.items():
+        found.update({f"{case}/{name}": value for name, value in answer(how).items()})
     return found
 
 
 if __name__ == "__main__":
-    np.savez(sys.argv[1], **all_answers())
+    np.savez(sys.argv[1], **all_answers(sys.argv[2]))

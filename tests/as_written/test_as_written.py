@@ -21,14 +21,23 @@ from prefpath.compiling import compiles
 pytestmark = pytest.mark.skipif(compiles(), reason="compares with NUMBA_DISABLE_JIT=1 (make unit)")
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Answers:
-    file = tmp_path_factory.mktemp("compiled") / "answers.npz"
+def compiled(folder: Path, kind: str) -> Answers:
+    """Answers of a process that compiles."""
+    file, script = folder / "answers.npz", Path(__file__).with_name("answers.py")
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
-    script = Path(__file__).with_name("answers.py")
-    subprocess.run([sys.executable, str(script), str(file)], env=environment, check=True)
+    subprocess.run([sys.executable, str(script), str(file), kind], env=environment, check=True)
     with np.load(file) as kept:
         return dict(kept)
+
+
+@pytest.fixture(scope="module")
+def compiled_paths(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return compiled(tmp_path_factory.mktemp("compiled"), "paths")
+
+
+@pytest.fixture(scope="module")
+def compiled_verdicts(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    return compiled(tmp_path_factory.mktemp("compiled"), "verdicts")
 
 
 @pytest.fixture(autouse=True)
@@ -47,15 +56,15 @@ def _assert_same(found: Answers, compiled: Answers, case: str) -> None:
 # Each group runs in one process, which makes the compiled answers once.
 @pytest.mark.xdist_group("paths as written")
 @pytest.mark.parametrize("case", PATHS)
-def test_a_path_is_the_same(case: str, compiled: Answers) -> None:
+def test_a_path_is_the_same(case: str, compiled_paths: Answers) -> None:
     found = path_of(PATHS[case])
     assert np.isfinite(found["common"]).all() and np.ptp(found["common"][-1]) > 0.01
-    _assert_same(found, compiled, case)
+    _assert_same(found, compiled_paths, case)
 
 
 @pytest.mark.xdist_group("verdicts as written")
 @pytest.mark.parametrize("case", VERDICTS)
-def test_all_that_is_said_of_a_crowd_is_the_same(case: str, compiled: Answers) -> None:
+def test_all_that_is_said_of_a_crowd_is_the_same(case: str, compiled_verdicts: Answers) -> None:
     found = verdicts(VERDICTS[case])
     assert len(set(found["word"].tolist())) >= 4  # the odd ones are told apart
-    _assert_same(found, compiled, case)
+    _assert_same(found, compiled_verdicts, case)

@@ -71,8 +71,10 @@ def test_fit_json_is_json_with_nulls(votes_file: Path) -> None:
 def test_fit_writes_tables_path_and_report(votes_file: Path, tmp_path: Path, place: str) -> None:
     report = tmp_path / place
     result = runner.invoke(
-        app, ["fit", str(votes_file), "--out", str(tmp_path / "out"), "--report", str(report)]
-    )
+        app,
+        ["fit", str(votes_file), "--cv", "2", "--out", str(tmp_path / "out"),
+         "--report", str(report)],
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert {file.name for file in (tmp_path / "out").iterdir() if file != report} == {
         "ranking.csv", "annotators.csv", "path.npz", "path.csv", "cross_validation.csv",
@@ -88,7 +90,8 @@ def test_tables_in_other_formats_hold_the_path(
     votes_file: Path, tmp_path: Path, suffix: str
 ) -> None:
     out = tmp_path / "out"
-    result = runner.invoke(app, ["fit", str(votes_file), "--out", str(out), "--format", suffix])
+    fit = ["fit", str(votes_file), "--cv", "2", "--out", str(out), "--format", suffix]
+    result = runner.invoke(app, fit)
     assert result.exit_code == 0, result.output
     read = pd.read_parquet if suffix == "parquet" else pd.read_json
     table, path = read(out / f"path.{suffix}"), PreferencePath.load(out / "path.npz")
@@ -101,8 +104,8 @@ def test_tables_in_other_formats_hold_the_path(
 
 def test_personal_ranking_and_elo(votes_file: Path) -> None:
     name = votes_file.read_text().splitlines()[1].split(",")[0]
-    result = runner.invoke(app, ["fit", str(votes_file), "--personal", name, "--scale", "elo",
-                                 "--anchor", "apple", "--json"])  # fmt: skip
+    result = runner.invoke(app, ["fit", str(votes_file), "--cv", "2", "--personal", name,
+                                 "--scale", "elo", "--anchor", "apple", "--json"])  # fmt: skip
     data = json.loads(result.stdout)
     assert len(data["personal"][name]) == 6
     apple = next(row for row in data["ranking"] if row["item"] == "apple")
@@ -110,7 +113,8 @@ def test_personal_ranking_and_elo(votes_file: Path) -> None:
 
 
 def test_stopping_at_a_time_of_ones_own(votes_file: Path) -> None:
-    early = json.loads(runner.invoke(app, ["fit", str(votes_file), "--t", "1e-3", "--json"]).stdout)
+    fit = ["fit", str(votes_file), "--cv", "2", "--t", "1e-3", "--json"]
+    early = json.loads(runner.invoke(app, fit).stdout)
     assert early["t"] == 1e-3
     assert all(row["deviation"] == 0 for row in early["annotators"])
 
@@ -175,7 +179,9 @@ def test_features_from_a_table(votes_file: Path, tmp_path: Path) -> None:
         f"{item},{value},{k}" for k, (item, value) in enumerate(zip(items, values, strict=True))
     ]
     table.write_text("item,sweet,size\n" + "\n".join(rows) + "\n")
-    result = runner.invoke(app, ["fit", str(votes_file), "--features", str(table), "--json"])
+    result = runner.invoke(
+        app, ["fit", str(votes_file), "--cv", "2", "--features", str(table), "--json"]
+    )
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert len(found["ranking"]) == len(items)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from prefpath import fit_path, simulate_crowd
+from prefpath import Votes, fit_path, simulate_crowd
 from prefpath.fitted import Fitted
 from prefpath.inference import curvatures, dispersion, leverage
 from prefpath.inference.absorption import absorb, annotator_coefficients, balanced_sizes
@@ -14,7 +14,8 @@ from prefpath.inference.consensus import _solve, common_hessian, fit_consensus, 
 from prefpath.inference.evidence import Evidence, gather_evidence
 from prefpath.inference.gradients import annotator_gradients
 from prefpath.inference.leaning import curvature_left
-from prefpath.inference.sandwich import cluster_covariance
+from prefpath.inference.sandwich import as_rows, cluster_covariance
+from prefpath.inference.unseen import told_by
 from prefpath.model.problem import Problem
 from prefpath.votes.segments import rows_of
 from prefpath.votes.trials import trials_of_rows
@@ -120,3 +121,26 @@ def test_curvature_that_is_not_kept_is_computed_again(evidence, monkeypatch):
     monkeypatch.setattr("prefpath.inference.sandwich._NUMBERS_KEPT", 300)
     again = cluster_covariance(evidence)
     assert_allclose(again.covariance, kept.covariance, rtol=1e-9, atol=1e-12)
+
+
+def test_whoever_has_no_known_side_tells_as_much_where_a_lean_is_shared():
+    """Their row of gradients has no entry for the position, and none of an item in its place."""
+    votes, u = simulate_crowd(900, 25, 14, deviants=4, clickers=2, seed=1).votes, 3
+    columns = [votes.annotators[votes.annotator], votes.items[votes.left], votes.items[votes.right]]
+    told = []
+    for shared in (False, True):
+        problem = Problem.build(
+            Votes.from_arrays(
+                *columns, votes.choice, votes.weight, position_known=votes.annotator != u
+            ),
+            common_position=shared,
+            position_bias=False,
+        )
+        path = fit_path(problem.votes, n_times=2, t_ratio=1.1, n_threads=1, position_bias=False,
+                        common_position=shared)  # fmt: skip
+        found = gather_evidence(Fitted.of(problem, path))
+        at, bread = np.zeros(found.n_coefficients), np.eye(found.n_coefficients)
+        rows = as_rows(found, *annotator_gradients(found, at))
+        told.append(told_by(found, at, bread, rows, np.array([u])))
+    for plain, beside_a_lean in zip(*told, strict=True):
+        assert_allclose(beside_a_lean, plain, rtol=1e-12)

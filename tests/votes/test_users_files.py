@@ -327,6 +327,10 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "no names of columns": (
         table("ann,x,y,left", WHO, LEFT, RIGHT, coded("left", "right")),
         "put a line of names above it", {}),
+    "numbers without names of columns": (
+        "7,3,8,1\n2,3,8,2\n1,2,3,1\n", "put a line of names above it", {}),
+    "items 1 and 2 without names of columns": (
+        "5,1,2,1\n6,3,4,1\n5,2,1,-1\n", "put a line of names above it", {}),
     "columns nobody knows": (
         table("who,thing,other,who_won", WHO, LEFT, RIGHT, WINNER), "not votes in any known shape",
         {"annotator": "who", "left": "thing", "right": "other", "choice": "who_won"}),

@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from numba import config, njit
 from numba.core import event
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
@@ -79,15 +80,21 @@ class _Outer(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         for tell in _before:
             tell(name_of(self))
-        try:
-            entry = super().compile(sig)
-        except Exception:
-            if not OuterCompiler.own_ways:
-                raise
-            with _as_numba_does():
-                entry = super().compile(sig)
-        types, _ = normalize_signature(sig)  # type: ignore[no-untyped-call]
-        set_environments(self.overloads[tuple(types)])
+        with global_compiler_lock:  # or what another thread compiles would be forgotten meanwhile
+            try:
+                return self._compiled(sig)
+            except Exception:
+                if not OuterCompiler.own_ways:
+                    raise
+                self._reset_overloads()  # type: ignore[attr-defined]  # it may be there, not whole
+                with _as_numba_does():
+                    return self._compiled(sig)
+
+    def _compiled(self, sig: Any) -> Any:
+        entry = super().compile(sig)
+        if OuterCompiler.own_ways:
+            types, _ = normalize_signature(sig)  # type: ignore[no-untyped-call]
+            set_environments(self.overloads[tuple(types)])
         return entry
 
     @cached_property

@@ -141,7 +141,8 @@ class OuterCompiler(Compiler):
 
     def __init__(self, *how: Any, **named: Any) -> None:
         super().__init__(*how, **named)
-        self.state.flags = KernelFlags(self.state.flags)
+        if OuterCompiler.own_ways:
+            self.state.flags = KernelFlags(self.state.flags)
 
     def define_pipelines(self) -> Any:
         state, pipelines = self.state, super().define_pipelines()

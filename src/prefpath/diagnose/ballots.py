@@ -321,7 +321,7 @@ def probability(margin: Floats, probit: bool, out: Floats | None = None) -> Floa
     if probit:
         normal: Floats = ndtr(margin)
         return normal
-    result: Floats = np.empty_like(margin) if out is None else out
+    result: Floats = np.empty(np.shape(margin)) if out is None else out
     flat, given = result.reshape(-1), np.asarray(margin).reshape(-1)
     with np.errstate(over="ignore"):
         for start in range(0, len(flat), _AT_ONCE):
@@ -340,7 +340,7 @@ def slope_of_probability(
     if probit:
         density: Floats = np.exp(-0.5 * margin**2) / np.sqrt(2.0 * np.pi)
         return density
-    result: Floats = np.empty_like(p) if out is None else out
+    result: Floats = np.empty(np.shape(p)) if out is None else out
     flat, given = result.reshape(-1), np.asarray(p).reshape(-1)
     for start in range(0, len(flat), _AT_ONCE):
         part = flat[start : start + _AT_ONCE]

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from prefpath.machine import one_blas_thread
 from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import Loss
 from prefpath.votes import Votes
+from prefpath.votes.trials import trials_of_rows
 
 # Up to so many annotators, all have a slope and a lean: a few judges make the scores.
 _FEW = 50
@@ -19,6 +20,12 @@ _FEW = 50
 # slope (about 1), favour.
 _SCORE, _LEAN, _SLOPE, _FAVOUR = 10.0, 5.0, 0.5, 5.0
 _MOST_ROUNDS, _SETTLED = 100, 1e-8
+
+
+def who_has_effects(votes: Votes, owners: Mapping[int, Ints]) -> Ints:
+    """Codes of those who have a lean, a slope and a favour."""
+    few = votes.n_annotators <= _FEW
+    return np.arange(votes.n_annotators) if few else np.array(list(owners), dtype=np.int64)
 
 
 def contested(votes: Votes, u: int, own: Ints) -> Ints:
@@ -31,7 +38,8 @@ def contested(votes: Votes, u: int, own: Ints) -> Ints:
 class FavourRows(NamedTuple):
     """Votes; alike ones are one. `who` is a place among those with effects, or -1.
 
-    `owners` are the places of those who have items of their own.
+    `square` are the squares of what single votes weigh: a row of n votes that weigh w together has
+    n of them, `w^2 / n`. `owners` are the places of those who have items of their own.
     """
 
     who: Ints
@@ -41,14 +49,14 @@ class FavourRows(NamedTuple):
     own: Floats
     choice: Floats
     weight: Floats
+    square: Floats
     n_items: int
     n_known: int
     owners: Ints
 
     @classmethod
     def of(cls, votes: Votes, owners: Mapping[int, Ints]) -> FavourRows:
-        few = votes.n_annotators <= _FEW
-        known = np.arange(votes.n_annotators) if few else np.array(list(owners))
+        known = who_has_effects(votes, owners)
         place = np.full(votes.n_annotators, -1)
         place[known] = np.arange(len(known))
         own = np.zeros(votes.n_rows, dtype=np.int64)
@@ -62,6 +70,9 @@ class FavourRows(NamedTuple):
         code = np.ravel_multi_index(tuple(np.asarray(part, np.int64) for part in parts), sizes)
         alike, row = np.unique(code, return_inverse=True)
         who, left, right, side, own, choice = np.unravel_index(alike, sizes)
+        square = votes.weight**2 / np.maximum(trials_of_rows(votes), 1e-300)
+        sums = (np.bincount(row, each, len(alike)) for each in (votes.weight, square))
+        weight, square = (each.astype(np.float64) for each in sums)
         return cls(
             who=who - 1,
             left=left,
@@ -69,7 +80,8 @@ class FavourRows(NamedTuple):
             side=side.astype(np.float64),
             own=np.asarray(own - 1.0, dtype=np.float64),
             choice=values[choice],
-            weight=np.asarray(np.bincount(row, votes.weight, len(alike)), dtype=np.float64),
+            weight=weight,
+            square=square,
             n_items=votes.n_items,
             n_known=len(known),
             owners=place[list(owners)],
@@ -109,7 +121,7 @@ class FavourRows(NamedTuple):
 
 
 class FavourFit(NamedTuple):
-    """Parameters, their variances, and the rows they are of."""
+    """Parameters, the variances of the owners' favours, and the rows they are of."""
 
     parameters: Floats
     variance: Floats
@@ -123,7 +135,7 @@ class FavourFit(NamedTuple):
     @property
     def error(self) -> Floats:
         """Its standard error."""
-        return np.asarray(np.sqrt(self.variance[self.rows.favours]))
+        return np.asarray(np.sqrt(self.variance))
 
     def margin_without_favour(self) -> Floats:
         """The margin of each row if nobody favoured their own."""
@@ -145,31 +157,46 @@ def fit_favours(rows: FavourRows, loss: Loss) -> FavourFit:
         for _ in range(_MOST_ROUNDS):
             margin, slopes = rows.at(known)
             pull = slopes.T @ (rows.weight * loss.gradient(margin, rows.choice)) + ridge * known
-            step = np.linalg.solve(_information(rows, loss, margin, slopes, ridge), pull)
+            step = _solved(rows, loss, known, pull)
             length, here = 1.0, height(known)
             while height(known - length * step) > here and length > 1e-4:
                 length *= 0.5
             known = known - length * step
             if np.abs(step).max() < _SETTLED:
                 break
-        return FavourFit(known, _variances(rows, loss, known, ridge), rows)
+        return FavourFit(known, _variances(rows, loss, known), rows)
 
 
-def _information(
-    rows: FavourRows, loss: Loss, margin: Floats, slopes: sparse.csr_array, ridge: Floats
-) -> Floats:
-    weight = rows.weight * loss.curvature(margin, rows.choice)
-    found: Floats = (slopes.T @ (slopes * weight[:, np.newaxis])).toarray() + np.diag(ridge)
-    return found
+def _products(slopes: sparse.csr_array, weight: Floats) -> sparse.csr_array:
+    """Sum over the rows of a weight times the outer product of the derivatives."""
+    return sparse.csr_array(slopes.T @ (slopes * weight[:, np.newaxis]))
 
 
-def _variances(rows: FavourRows, loss: Loss, known: Floats, ridge: Floats) -> Floats:
+def _solved(rows: FavourRows, loss: Loss, known: Floats, right: Floats) -> Floats:
+    """The inverse of the information times a vector, or a column each."""
+    margin, slopes = rows.at(known)
+    information = _products(slopes, rows.weight * loss.curvature(margin, rows.choice)).toarray()
+    information[np.diag_indices_from(information)] += rows.ridge()
+    factor = linalg.cho_factor(information, lower=True, overwrite_a=True)
+    return np.asarray(linalg.cho_solve(factor, right), dtype=np.float64)
+
+
+def _variances(rows: FavourRows, loss: Loss, known: Floats) -> Floats:
     """By votes as they scatter; no less than the model says, where it has probabilities."""
     margin, slopes = rows.at(known)
-    bread = np.linalg.inv(_information(rows, loss, margin, slopes, ridge))
-    square = rows.weight * loss.gradient(margin, rows.choice) ** 2
-    scatter = np.diag(bread @ (slopes.T @ (slopes * square[:, np.newaxis])).toarray() @ bread)
-    return np.maximum(scatter, np.diag(bread)) if loss.binary else scatter
+    one = np.zeros((len(known), len(rows.owners)))
+    one[rows.favours, np.arange(len(rows.owners))] = 1.0
+    columns = _solved(rows, loss, known, one)
+
+    def spread(of_vote: Floats) -> Floats:
+        products = _products(slopes, rows.square * of_vote) @ columns
+        return np.asarray(np.einsum("ij,ij->j", columns, products))
+
+    scatter = spread(loss.gradient(margin, rows.choice) ** 2)
+    if not loss.binary:
+        return scatter
+    prior = np.einsum("ij,ij->j", columns, rows.ridge()[:, np.newaxis] * columns)
+    return np.maximum(scatter, spread(loss.curvature(margin, rows.choice)) + prior)
 
 
 def usual_taste(found: FavourFit, loss: Loss) -> float:
@@ -182,7 +209,8 @@ def usual_taste(found: FavourFit, loss: Loss) -> float:
     margin, _ = rows.at(found.parameters)
     pull = rows.weight * loss.gradient(margin, rows.choice)
     curvature = rows.weight * loss.curvature(margin, rows.choice)
-    chance = curvature if loss.binary else rows.weight * loss.gradient(margin, rows.choice) ** 2
+    of_vote = loss.curvature if loss.binary else lambda *at: loss.gradient(*at) ** 2
+    chance = rows.square * of_vote(margin, rows.choice)
     cells = ((rows.who + 1) * n + part for part in (rows.left, rows.right))
     at, size = np.concatenate(list(cells)), (rows.n_known + 1) * n
     pulls, curvatures, chances = (

@@ -20,7 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from prefpath.diagnose.favours import FavourFit, FavourRows, contested, fit_favours, usual_taste
+from prefpath.diagnose.favours import (
+    FavourFit,
+    FavourRows,
+    contested,
+    fit_favours,
+    usual_taste,
+    who_has_effects,
+)
 from prefpath.diagnose.multiplicity import benjamini_hochberg, check_rate
 from prefpath.distributions import (
     normal_quantile,
@@ -36,8 +43,8 @@ from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray
 from prefpath.votes.families import own_items
 
-# Matrices are dense: of more items nothing is said.
-_MOST_ITEMS = 3_000
+# Matrices are dense: of more items, and annotators with items of their own, nothing is said.
+_MOST_COEFFICIENTS = 2_000
 # Of so many annotators with items of their own there is a mean.
 _FEWEST = 3
 # Usual tastes below this are not worth a sentence.
@@ -115,6 +122,9 @@ def own_items_favoured(
 ) -> OwnItems | None:
     """What annotators make of items of their own name or family; None where nobody has any.
 
+    Nor is anything said where votes stayed on a cluster, or beyond 2,000 coefficients: one for each
+    item, and three for each annotator with items of their own.
+
     Parameters
     ----------
     model : Fitted, or a fitted PreferenceModel
@@ -128,12 +138,13 @@ def own_items_favoured(
     """
     check_rate(q)
     fitted = as_fitted(model)
-    if fitted.remote is not None or fitted.votes.n_items > _MOST_ITEMS:
+    if fitted.remote is not None or fitted.votes.n_items > _MOST_COEFFICIENTS:
         return None
     votes = fitted.votes
     owned = own_items(votes, families)
     owners = {u: own for u, own in owned.items() if _has_contested(votes, u, own)}
-    if not owners:
+    n_coefficients = votes.n_items + 3 * len(who_has_effects(votes, owners))
+    if not owners or n_coefficients > _MOST_COEFFICIENTS:
         return None
     found = fit_favours(FavourRows.of(votes, owners), fitted.loss)
     items = tuple(tuple(votes.items[own].tolist()) for own in owners.values())

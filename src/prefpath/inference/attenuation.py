@@ -30,6 +30,7 @@ from prefpath.model.losses import Loss
 
 _DIFFERENCE = 1e-4
 _LARGEST_VARIANCE = 4.0  # of a coefficient, in squared logits: beyond, nobody follows anything
+_LEAST_SPREAD = 0.01
 _NODES = np.polynomial.hermite_e.hermegauss(31)
 
 
@@ -140,13 +141,14 @@ def _undo_attenuation(
 def _typical_k(loss: Loss, slots: _FollowerSlots, variance: float) -> float:
     """k of `m = m* / sqrt(1 + k s^2)`, exact at the followers' root mean square margin."""
     total = slots.weight.sum()
-    spread = float(np.sqrt(variance * (slots.weight @ slots.size) / total))
+    # A smaller spread has the same k, of which rounding would leave nothing.
+    spread = max(float(np.sqrt(variance * (slots.weight @ slots.size) / total)), _LEAST_SPREAD)
     typical = max(float(np.sqrt(slots.weight @ slots.margin**2 / total)), 0.1)
     nodes, share = _NODES
 
-    def short_of(margin: float) -> float:
-        mean = loss.probability(margin + spread * nodes) @ share / share.sum()
-        return float(mean - loss.probability(np.array([typical]))[0])
+    def short_of(margin: float) -> float:  # of losing: small chances keep all of their digits
+        mean = loss.probability(spread * nodes - margin) @ share / share.sum()
+        return float(loss.probability(np.array([-typical]))[0] - mean)
 
     decided = brentq(short_of, typical, typical * (2.0 + spread) ** 2, rtol=1e-9)
     return max(((decided / typical) ** 2 - 1.0) / spread**2, 0.0)

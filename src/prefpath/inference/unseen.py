@@ -76,11 +76,11 @@ def told_by(
     """What the votes of some followers tell."""
     itself = _own_products(evidence, who, coefficient, bread)
     bent = curvatures_of(evidence, coefficient, bread, who)
-    excess = np.empty(len(who))
+    excess, width = np.empty(len(who)), np.diff(evidence.problem.design.blocks)
     for k, u in enumerate(who):
-        # Rows hold the coefficients touched, in this order (and the position, if common, last).
-        row = gradient.data[gradient.indptr[u] : gradient.indptr[u + 1]]
-        pull = row[:-1] if evidence.problem.common_position else row
+        # Rows hold the coefficients touched, in this order; the position, if common, after them
+        # (but where no side is known: a sparse row has no 0 of it).
+        pull = gradient.data[gradient.indptr[u] : gradient.indptr[u] + width[u]]
         excess[k] = pull @ pull - itself.squares[u] + bent.fitted[k] - itself.fitted[u]
     n_cells = np.diff(evidence.problem.design.cells)[who]
     return Told(excess, bent.norm - itself.norm[who], bent.trace, n_cells)

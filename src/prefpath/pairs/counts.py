@@ -14,9 +14,8 @@ from prefpath.pairs.tally import Tally, tally_by_sorting, tally_by_table, whole_
 from prefpath.votes import Votes
 from prefpath.votes.encode import BoolArray, CodeArray, FloatArray
 
-_ROWS_AT_ONCE = (
-    1 << 20
-)  # or as many as there are pairs: fresh memory for all takes longer than sums
+# Or as many as there are pairs: fresh memory for all takes longer than sums.
+_ROWS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)

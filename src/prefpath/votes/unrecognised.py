@@ -30,6 +30,10 @@ WHICH_COLUMNS = (
 _MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _LEAST_SQUARE = 3  # items of a table of counts
 _BEST, _WORST = {"best", "most"}, {"worst", "least"}
+_NAMELESS = (
+    "if the first line is a vote and no names of columns, put a line of names above it, such as "
+    "annotator,left,right,choice"
+)
 
 
 def which_verdict(
@@ -54,8 +58,9 @@ def _ways_to_say_who_won(
     """Remedies, the likeliest first."""
     columns = [name for name in source.columns if name not in (pair.left, pair.right)]
     scores, ways = find_score_pair(source.columns), []
-    if best := _best_and_worst(source):
-        return [best, 'or name the column of the verdicts with --choice (choice="...")']
+    for shape in (_best_and_worst(source), _NAMELESS if _are_numbers(list(source.columns)) else ""):
+        if shape:
+            return [shape, 'or name the column of the verdicts with --choice (choice="...")']
     if scores:
         ways.append(
             f"if the item with the higher score won: --scores {scores.left},{scores.right} "
@@ -100,10 +105,7 @@ def what_it_may_be(source: Source, look: Look | None) -> str:
             "columns winner, loser and weight (docs/reading.md, Other shapes); or "
         )
     if look and _has_no_header(source, look):
-        return (
-            "if the first line is a vote and no names of columns, put a line of names above it, "
-            "such as annotator,left,right,choice; or "
-        )
+        return f"{_NAMELESS}; or "
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
@@ -138,11 +140,16 @@ def _best_and_worst(source: Source) -> str:
 def _is_square(source: Source, look: Look) -> bool:
     """Whether items are in rows and columns: names and then numbers, or numbers alone."""
     names = list(source.columns)
-    if all(_is_number(part) for name in names for part in name.split()):
-        return True
+    parts = [part for name in names for part in name.split()]
+    if _are_numbers(parts):
+        return len(look(names[0])) == len(parts) - 1
     if not _LEAST_SQUARE < len(names) <= ROWS_LOOKED_AT or set(look(names[0])) != set(names[1:]):
         return False
     return all(_is_number(cell) for name in names[1:] for cell in look(name))
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return all(map(_is_number, cells))
 
 
 def _is_number(cell: str) -> bool:
@@ -153,8 +160,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_no_header(source: Source, look: Look) -> bool:
-    """Whether two names of columns stand among what the columns hold."""
-    return sum(name in look(name) for name in source.columns) > 1
+    """Whether names of columns are numbers, or two of them stand among what the columns hold."""
+    names = list(source.columns)
+    return _are_numbers(names) or sum(name in look(name) for name in names) > 1
 
 
 def unnest(names: list[str]) -> str:
