@@ -10,7 +10,7 @@ from prefpath.model.design import Codes
 from prefpath.text import agreeing, counted, listed
 from prefpath.trust.repeats import AS_ONE, find_repeats, hanging_together
 from prefpath.votes import Votes
-from prefpath.votes.graph import busy_in_one_order
+from prefpath.votes.graph import saw_one_order
 
 _HEAVY = 1.05
 
@@ -62,7 +62,7 @@ def _and_verdicts(votes: Votes) -> str:
 
 
 def _one_order_only(votes: Votes) -> Iterator[str]:
-    one = votes.annotators[busy_in_one_order(votes)]
+    one = votes.annotators[saw_one_order(votes)]
     if len(one):
         yield (
             f"{counted(len(one), votes.voter)} ({listed(one, 3)}) saw every item on one side only: "

@@ -197,6 +197,17 @@ def test_the_second_effect_is_in_the_notes():
     assert "one side only" in give_verdicts(changed(FOLLOWER, one_order=True), CROWD)[0].notes[-1]
 
 
+def test_of_sides_that_never_changed_nobody_is_said_to_lean():
+    fan = give_verdicts(changed(LEANER, left=97.0, right=3.0, one_order=True), CROWD)[0]
+    assert fan.word == "unlike the crowd, unclear why"
+    assert fan.also == ()
+    assert "97 left and 3 right clicks" in fan.reason
+    assert "a lean, or a taste for what stood there" in fan.reason
+    assert not any("as well" in note for note in fan.notes)
+    taste = give_verdicts(changed(TASTE, leans=True, p_lean=1e-9, one_order=True), CROWD)[0]
+    assert (taste.word, taste.also) == ("own taste", ())
+
+
 def test_reasons_hold_the_numbers_and_what_a_p_value_tests():
     assert "70 left and 30 right" in give_verdicts(LEANER, CROWD)[0].reason
     assert "; no lean: p = 0.0001)" in give_verdicts(LEANER, CROWD)[0].reason

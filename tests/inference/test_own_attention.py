@@ -166,6 +166,15 @@ def test_the_model_allows_for_it_where_it_is_there_and_says_so():
     assert find(without).as_json()["attention"] is None
 
 
+def test_a_mean_preference_is_not_said_to_be_that_of_those_who_see_as_most_do():
+    """Who answers at random and was not found is in it: the scores are a fifth too near."""
+    votes = simulate_crowd(2_000, 50, 8, **ORDINARY, random=0.3, seed=2).votes
+    model = PreferenceModel(cv=3, n_threads=1, attention=True).fit(votes)
+    found = find(model)
+    assert "mean preference" in found.meaning_of_intervals
+    assert found.meaning_of_attention.endswith("the scores allow for that.")
+
+
 def test_where_the_model_cannot_have_it_it_is_off():
     votes = simulate_crowd(2_500, 50, 10, **ORDINARY, contrary=0.2, seed=1).votes
     problem = Problem.build(votes, loss="linear")

@@ -109,3 +109,27 @@ def test_the_lean_of_one_judge_is_that_of_all_votes(lean, there):
     found = find_shared_lean(votes)
     assert found.is_there == there
     assert found.estimate == pytest.approx(lean, abs=0.25)
+
+
+def against_a_baseline(seed: int, swapped: int = 0, by: int = 1) -> Votes:
+    """A baseline on the left of everything; some votes of a few annotators with it on the right."""
+    rng = np.random.default_rng(seed)
+    n = 1_600
+    who, other = rng.integers(0, 40, n), rng.integers(1, 10, n)
+    scores = np.append(0.3, np.linspace(0.5, -0.5, 9))
+    won = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(scores[other] - scores[0])), 1, -1)
+    turned = np.isin(np.arange(n), np.flatnonzero(who < by)[:swapped])
+    left, right = np.where(turned, other, 0), np.where(turned, 0, other)
+    return Votes.from_arrays(who, left, right, np.where(turned, -won, won))
+
+
+def test_where_every_item_kept_its_side_no_lean_is_seen():
+    """What the ridge leaves unexplained is no evidence: it made every score unbounded."""
+    found = [find_shared_lean(against_a_baseline(seed)) for seed in range(10)]
+    assert all(one.p_value == 1.0 for one in found)
+
+
+@pytest.mark.parametrize(("swapped", "by"), [(1, 1), (20, 1), (20, 3)])
+def test_who_alone_saw_both_sides_is_not_everybody(swapped, by):
+    found = [find_shared_lean(against_a_baseline(seed, swapped, by)) for seed in range(20)]
+    assert sum(one.is_there for one in found) <= 1

@@ -58,7 +58,8 @@ def test_loops_are_those_of_numpy():
 
 def test_sides_of_few_votes(problem):
     votes = problem.votes
-    columns = votes.offsets, votes.left, votes.right, votes.position_known, votes.n_items
+    sides = votes.offsets, votes.left, votes.right, votes.position_known
+    columns = *sides, votes.count, votes.n_items
     few, many = graph._few_in_one_order(*columns), graph._one_order(*columns)
     np.testing.assert_array_equal(few, many)
     first = votes.left < votes.right  # every item on one side: the smaller one on the left

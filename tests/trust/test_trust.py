@@ -176,6 +176,14 @@ def test_annotators_who_saw_every_item_on_one_side() -> None:
     assert trust_panel(few)["sides seen"].status == "passed"
 
 
+def test_few_votes_on_many_items_keep_their_sides_by_chance() -> None:
+    """Every answer is judged once: sides were random, and a lean is no taste."""
+    rows = [("ann", f"a{k}", f"b{k}", 1.0) for k in range(40)]
+    assert trust_panel(with_more(healthy(), *rows))["sides seen"].status == "passed"
+    star = [("ann", "base", f"b{k}", 1.0) for k in range(40)]
+    assert trust_panel(with_more(healthy(), *star))["sides seen"].concerned == ("ann",)
+
+
 def test_a_judge_who_leans_is_named_with_the_share() -> None:
     """650 of 838 on the left is not always, and far beyond chance."""
     pairs = [("i0", "i1"), ("i1", "i0")]

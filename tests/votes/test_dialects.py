@@ -120,9 +120,9 @@ def test_arena_hard_judgments_are_two_votes_a_row(tmp_path: Path, named: str) ->
     path = write(tmp_path, "\n".join(json.dumps(row) for row in rows), "judgment.jsonl")
     with pytest.warns(UserWarning, match="1 rows? without a verdict"):
         votes = read_votes(path, baseline="x" if named == "by the caller" else None)
-    expected = Votes.from_arrays(
-        ["ann"] * 3, ["x", "y", "x"], ["y", "x", "y"], [1, -1, 0], [3.0, 1.0, 1.0]
-    )
+    mean = 5.0 / 3.0
+    weight = [3.0 / mean, 1.0 / mean, 1.0 / mean]
+    expected = Votes.from_arrays(["ann"] * 3, ["x", "y", "x"], ["y", "x", "y"], [1, -1, 0], weight)
     assert_same_votes(votes, expected)
 
 
@@ -135,8 +135,8 @@ def test_arena_hard_judgments_without_a_baseline_say_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("grades", "choice", "weight"),
     [
-        (None, [1.0, 1.0, 0.0, -1.0, -1.0], [3.0, 1.0, 1.0, 1.0, 3.0]),
-        ("weight", [1.0, 1.0, 0.0, -1.0, -1.0], [3.0, 1.0, 1.0, 1.0, 3.0]),
+        (None, [1.0, 1.0, 0.0, -1.0, -1.0], [3.0 / 1.8, *[1.0 / 1.8] * 3, 3.0 / 1.8]),
+        ("weight", [1.0, 1.0, 0.0, -1.0, -1.0], [3.0 / 1.8, *[1.0 / 1.8] * 3, 3.0 / 1.8]),
         ("strength", [1.0, 0.5, 0.0, -0.5, -1.0], [1.0] * 5),
     ],
 )
@@ -148,7 +148,8 @@ def test_arena_hard_grades_are_weights_or_strengths(
     path = write(tmp_path, "judge,model_a,model_b,score\n" + rows)
     votes = read_votes(path, grades=grades)
     assert votes.choice.tolist() == choice
-    assert votes.weight.tolist() == weight
+    assert votes.weight.tolist() == pytest.approx(weight)
+    assert votes.total_weight == pytest.approx(5.0)  # five votes, however clear
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_every_way_to_write_a_grade(tmp_path: Path, score: str, strength: float)
 def test_weights_of_grades_merge_into_one_row(tmp_path: Path) -> None:
     path = write(tmp_path, "judge,model_a,model_b,score\nj,x,y,A>>B\nj,x,y,A>B\n")
     votes = read_votes(path)
-    assert (votes.n_rows, votes.n_votes, votes.weight.tolist()) == (1, 2, [4.0])
+    assert (votes.n_rows, votes.n_votes, votes.weight.tolist()) == (1, 2, [2.0])
 
 
 @pytest.mark.parametrize(

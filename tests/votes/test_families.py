@@ -7,7 +7,7 @@ import pytest
 
 from prefpath import Votes, read_votes
 from prefpath.errors import SettingError
-from prefpath.votes.families import own_items
+from prefpath.votes.families import own_items, without_family
 
 
 def votes_of(annotators: list[str], items: list[str]) -> Votes:
@@ -49,6 +49,14 @@ def test_families_are_added_to_names():
         "claude": ["claude", "opus"],
         "gpt": ["gpt"],
     }
+
+
+@pytest.mark.parametrize("left_open", ["", "  ", None, float("nan")])
+def test_no_family_is_no_family_of_its_own(left_open):
+    votes = votes_of(["claude", "human"], ["opus", "x", "y"])
+    families = {"claude": "a", "opus": "a ", "human": left_open, "x": left_open}
+    assert owned(votes, families) == {"claude": ["opus"]}
+    assert without_family(votes, families) == ["x", "y"]
 
 
 def test_families_of_nobody_are_refused():

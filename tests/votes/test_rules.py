@@ -250,7 +250,7 @@ def test_graded_numbers_are_strengths_or_weights() -> None:
     np.testing.assert_array_equal(np.sort(strengths.choice), [-2.0, 0.0, 3.0])
     weighed = read_votes(graded, grades="weight")
     found = sorted(zip(weighed.choice, weighed.weight, strict=True))
-    assert found == [(-1.0, 2.0), (0.0, 1.0), (1.0, 3.0)]
+    assert found == [(-1.0, 1.0), (0.0, 0.5), (1.0, 1.5)]  # 2, 1 and 3, and three votes
     for votes in (strengths, weighed):  # true of both
         said = votes.origin["read_as"]
         assert said.endswith("choices are graded from -2 to 3, above 0 left")

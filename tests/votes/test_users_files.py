@@ -112,6 +112,11 @@ READ = {
               codes_of(LOSER), LOSER,
               codes_of(LEFT), codes_of(RIGHT)),
         "items are called as in Winner Text and Loser Text; Winner ID names the winner"),
+    "All Our Ideas, with the ideas of both sides": (
+        table("Vote ID,Session ID,Left Choice,Left Choice ID,Right Choice,Right Choice ID,"
+              "Winner ID,Loser ID", list("1234"), WHO, LEFT, codes_of(LEFT), RIGHT,
+              codes_of(RIGHT), codes_of(WINNER), codes_of(LOSER)),
+        "items are called as in Left Choice and Right Choice; Winner ID names the winner"),
     "ids of winners beside ids and names of items": (
         table("user,left_id,left_name,right_id,right_name,winner_id", WHO, codes_of(LEFT), LEFT,
               codes_of(RIGHT), RIGHT, codes_of(WINNER)),

@@ -7,12 +7,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
+from prefpath.cli.failures import say_warning
 from prefpath.cli.outcome import is_result
-from prefpath.errors import MissingExtra, SettingError, VoteError
+from prefpath.errors import MissingExtra, SettingError, VoteError, VoteWarning
 from prefpath.machine import require_memory
-from prefpath.text import counted
+from prefpath.text import counted, listed
 from prefpath.votes import Votes
-from prefpath.votes.families import own_items
+from prefpath.votes.families import own_items, without_family
 from prefpath.writing import check_file, check_folder
 
 Check = Callable[[Mapping[str, Any]], None]
@@ -184,8 +185,12 @@ def check_labels(votes: Votes, items: Iterable[str | None], annotators: Iterable
 
 def check_families(votes: Votes, families: Mapping[str, str] | None) -> None:
     """Families, where they are given, are those of annotators and items of the votes."""
-    if families is not None:
-        own_items(votes, families)
+    if families is None:
+        return
+    own_items(votes, families)
+    if alone := without_family(votes, families):
+        n = counted(len(alone), "item")
+        say_warning(f"{n} without a family, nobody's own: {listed(alone)}", VoteWarning)
 
 
 def check_memory(votes: Votes, n_folds: int) -> None:

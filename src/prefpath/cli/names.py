@@ -28,11 +28,12 @@ def _two_columns(file: Path, key: str, value: str) -> dict[str, str]:
             expected=f"a CSV file in UTF-8 with columns {key} and {value}",
             remedy="save the table as such a file",
         ) from error
-    if not rows or min(len(row) for row in rows) < 2:
-        raise SettingError(
-            f"{file} has a row with fewer than two columns", expected=f"columns {key} and {value}"
-        )
-    head = [cell.strip().lower() for cell in rows[0]]
+    head = [cell.strip().lower() for cell in rows[0]] if rows else []
     named = key in head and value in head
     first, second = (head.index(key), head.index(value)) if named else (0, 1)
+    if not rows or min(len(row) for row in rows) <= max(first, second):
+        raise SettingError(
+            f"{file} has a row without columns {key} and {value}",
+            expected="both in every row, with commas between columns",
+        )
     return {row[first]: row[second] for row in (rows[1:] if named else rows)}

@@ -75,15 +75,22 @@ def nobody(findings: Findings, leaning: Sequence[Row], otherwise: Sequence[Row])
     if findings.fitted.features is None and nobody_shares_an_item(votes):
         alone = f"No two {voter}s judged the same item: who is unlike the others cannot be told."
         upright = votes.position_known.any() and not leaning
-        return f"{alone} Nobody leans to one side beyond chance." if upright else alone
+        return f"{alone} {no_lean(findings)}" if upright else alone
     if not findings.fitted.votes.position_known.any():
         said = "No vote says what was shown on the left: nobody can be seen to lean."
         return said if otherwise else f"{said} Nobody is unlike the crowd beyond chance."
     if not leaning and not otherwise:
         return "Nobody leans to one side, or is otherwise unlike the crowd, beyond chance."
     if not leaning:
-        return "Nobody leans to one side beyond chance."
+        return no_lean(findings)
     return "" if otherwise else "Nobody is otherwise unlike the crowd beyond chance."
+
+
+def no_lean(findings: Findings) -> str:
+    """Where no verdict is a lean, though some may have one that looks like a taste."""
+    if any(findings.annotators["biased"]):
+        return "Whether somebody leans to one side is open: it may be taste."
+    return "Nobody leans to one side beyond chance."
 
 
 def rows_with(people: Columns, words: Sequence[str]) -> list[Row]:

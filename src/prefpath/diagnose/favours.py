@@ -13,12 +13,14 @@ from prefpath.model.design import Floats, Ints
 from prefpath.model.losses import Loss
 from prefpath.votes import Votes
 from prefpath.votes.trials import trials_of_rows
+from prefpath.weak.margins import attenuation
 
 # Up to so many annotators, all have a slope and a lean: a few judges make the scores.
 _FEW = 50
 # Standard deviations of priors, wide but of slopes, so that nothing runs away: scores, lean,
 # slope (about 1), favour.
 _SCORE, _LEAN, _SLOPE, _FAVOUR = 10.0, 5.0, 0.5, 5.0
+_FLATTEST = 0.1  # share of a taste's variance that is left of it
 _MOST_ROUNDS, _SETTLED = 100, 1e-8
 
 
@@ -204,6 +206,8 @@ def usual_taste(found: FavourFit, loss: Loss) -> float:
 
     By moments. What pulls an item's score in an annotator's votes has the variance of chance, and
     more where tastes differ: a taste, less its part of the item's score, times the curvature.
+    That is linear in a taste, and probabilities are not: large tastes, of both items of a vote,
+    flatten each other.
     """
     rows, n = found.rows, found.rows.n_items
     margin, _ = rows.at(found.parameters)
@@ -225,4 +229,5 @@ def usual_taste(found: FavourFit, loss: Loss) -> float:
     excess = pulls**2 - chances * (1.0 - part)
     of_taste = curvatures**2 * ((1.0 - part) ** 2 + (part**2).sum(axis=0) - part**2)
     variance = excess[theirs].sum() / max(float(of_taste[theirs].sum()), 1e-300)
-    return float(np.sqrt(max(variance, 0.0)))
+    both = float(attenuation(loss, np.array(2.0))) ** -2.0 - 1.0
+    return float(np.sqrt(max(variance, 0.0) / max(1.0 - both * variance, _FLATTEST)))

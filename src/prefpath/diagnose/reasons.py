@@ -82,13 +82,14 @@ class _Row(NamedTuple):
     first_high: float
     one_order: bool
     one_side: float
+    surely_leans: bool
     shows_taste: bool
     is_sharper: bool
     upright: bool
 
 
 def _rows(of: Measures) -> Iterator[_Row]:
-    rules = (of.one_side, of.shows_taste, is_sharper(of), upright(of))
+    rules = (of.one_side, of.surely_leans, of.shows_taste, is_sharper(of), upright(of))
     columns = [getattr(of, field.name) for field in fields(of)]
     return map(_Row._make, zip(*(c.tolist() for c in (*columns, *rules)), strict=True))
 
@@ -121,6 +122,8 @@ def _reason(word: str, of: _Row, crowd: CrowdFacts) -> str:
         )
     if word == SHARPER:
         return f"{_agrees(of)}; {_attention(of)}, more sharply than the crowd"
+    if word == UNEXPLAINED and of.leans:
+        return f"{_clicks(of)}; {_lean(of, crowd)}: a lean, or a taste for what stood there"
     if word == UNEXPLAINED:
         return f"{_agrees(of)}; {_unlike(of)}; {_open_question(of)}"
     if word == FOLLOWS:
@@ -176,7 +179,7 @@ def _notes(word: str, of: _Row, crowd: CrowdFacts) -> tuple[str, ...]:
     """What else holds; a note never speaks of the verdict's own effect again."""
     notes = []
     about_lean = word in LEANS
-    if of.leans and not about_lean:
+    if of.surely_leans and not about_lean:
         side = LEANS_LEFT if of.lean > 0 else LEANS_RIGHT
         notes.append(f"{side} as well: {_lean(of, crowd)}")
     if about_lean:
@@ -195,7 +198,7 @@ def _also(word: str, of: _Row) -> tuple[str, ...]:
     if word in LEANS:
         return (OWN_TASTE,) if of.shows_taste else (SHARPER,) if of.is_sharper else ()
     words = [OWN_TASTE] if word == CONTRARY and of.shows_taste else []
-    if of.leans:
+    if of.surely_leans:
         words.append(LEANS_LEFT if of.lean > 0 else LEANS_RIGHT)
     return tuple(words)
 

@@ -77,7 +77,7 @@ class Measures:
     first, first_low, first_high : array
         Probability of choosing the first of two equal items.
     one_order : array of bool
-        Saw every item on one side only.
+        Saw every item on one side only, beyond chance.
     """
 
     decisive: Floats
@@ -116,6 +116,12 @@ class Measures:
         return result
 
     @property
+    def surely_leans(self) -> BoolArray:
+        """Named for a lean that is no taste for what always stood on that side."""
+        result: BoolArray = self.leans & ~self.one_order
+        return result
+
+    @property
     def shows_taste(self) -> BoolArray:
         """Named, and choices depend on the items beside what attention and lean explain.
 
@@ -144,14 +150,14 @@ def choose_words(of: Measures) -> Ints:
     """Verdict of each annotator, as its place in `VERDICTS`: the first rule that holds."""
     lean_word = np.where(of.lean > 0, VERDICTS.index(LEANS_LEFT), VERDICTS.index(LEANS_RIGHT))
     rules: list[tuple[BoolArray, str | Ints]] = [
-        (of.leans & (of.one_side >= ONE_SIDED_FROM), ONE_SIDED),
+        (of.surely_leans & (of.one_side >= ONE_SIDED_FROM), ONE_SIDED),
         (is_contrary(of), CONTRARY),
-        (of.shows_taste & ~(of.leans & (of.p_lean <= of.p_taste)), OWN_TASTE),
-        (of.leans, lean_word),
+        (of.shows_taste & ~(of.surely_leans & (of.p_lean <= of.p_taste)), OWN_TASTE),
+        (of.surely_leans, lean_word),
         (is_random(of), RANDOM),
         (is_noisy(of), NOISY),
         (is_sharper(of), SHARPER),
-        (of.named, UNEXPLAINED),
+        (of.named | of.leans, UNEXPLAINED),
         (is_follower(of), FOLLOWS),
         (goes_with(of), GOES_WITH),
         (of.tested, INCONCLUSIVE),

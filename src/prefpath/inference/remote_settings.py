@@ -72,7 +72,7 @@ def find_shared_lean_elsewhere(votes: RemoteVotes, where: Remote) -> SharedLean:
     with Shards(where.cluster, partial(_LeanShard, folder)) as shards:
         parts = zip(*shards.ask("lean_sums", sides), strict=True)
     pull, told, spread = (np.asarray(where.numbering.join(part)) for part in parts)
-    return judge(pull, told, spread)
+    return judge(pull, told, spread, sides.information)
 
 
 def find_unequal_attention_elsewhere(

@@ -4,9 +4,11 @@ At the Bradley-Terry scores of the pooled decisive votes, with `k` the part of "
 that no scores explain (residual of a least-squares fit with the votes' curvature c), annotator u
 has the score `U_u = sum of w (won - p) k` for a lean and the information `I_u = sum of w c k^2`.
 Whoever leans clearly otherwise than the middle of them is left to their own position bias; the
-sum of the others' scores is tested by how much they vary between annotators. With fewer than ten
+sum of the others' scores is tested by how much they vary between annotators, with the degrees of
+freedom of those who tell something: where a few saw both sides, these are few. With fewer than ten
 annotators it is tested by how much votes vary, because the fit is about these annotators then;
-and it must be there without any one of them, or it is somebody's and not everybody's.
+and it must be there without any one of them, or it is somebody's and not everybody's. Where every
+item kept its side (a baseline always on the left) scores explain all, and nothing is tested.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ LEVEL = 0.01
 _RIDGE = 0.01  # a score that nothing bounds stays finite
 _FEWEST_ON_A_SIDE = 0.01
 _OWN_LEAN = 3.0  # standard errors from the middle
+_TOLD_APART = 1e-4  # of what votes would tell of a lean: the ridge alone leaves less
 
 
 class SharedLean(NamedTuple):
@@ -73,21 +76,37 @@ def find_shared_lean(votes: Votes) -> SharedLean:
     decisive = votes.without_ties()
     if is_one_sided(decisive):
         return SharedLean(0.0, 1.0)
-    return judge(*lean_sums(decisive, explain_sides(decisive)))
+    sides = explain_sides(decisive)
+    return judge(*lean_sums(decisive, sides), sides.information)
 
 
-def judge(pull: Floats, told: Floats, spread: Floats) -> SharedLean:
-    """Is there a lean in the annotators' scores, given their information and squares of votes?"""
+def judge(pull: Floats, told: Floats, spread: Floats, information: float) -> SharedLean:
+    """Is there a lean in the annotators' scores, given their information and squares of votes?
+
+    `information` is what all would tell together if no scores explained the sides.
+    """
+    if told.sum() <= _TOLD_APART * information:
+        return SharedLean(0.0, 1.0)
     present = told > 1e-12 * told.sum()
     pull, told, spread = pull[present], told[present], spread[present]
-    if not len(told):
-        return SharedLean(0.0, 1.0)
     if population_of(len(told)) == "these":
         return _tested_without_each(pull, told, spread)
     kept = np.abs(pull - _middle(pull / told, told) * told) <= _OWN_LEAN * np.sqrt(told)
-    pull, told = pull[kept], told[kept]
-    estimate = pull.sum() / told.sum()
-    return _tested(pull, told, (pull - estimate * told) ** 2, max(len(told) - 1.0, 1.0))
+    return _tested_by_variation(pull[kept], told[kept])
+
+
+def _tested_by_variation(pull: Floats, told: Floats) -> SharedLean:
+    """By how much annotators vary: Bell and McCaffrey's (2002) variance and its degrees of freedom.
+
+    With equal information these are the t test's. Who alone has nearly all of it would else agree
+    with a mean that is their own.
+    """
+    share = told / told.sum()
+    others = np.maximum(1.0 - share, 1e-12)
+    beyond = pull - share * pull.sum()
+    pairs = share**2 / others
+    freedom = 1.0 / ((share**2).sum() + pairs.sum() ** 2 - (pairs**2).sum())
+    return _tested(pull, told, beyond**2 / others, float(freedom))
 
 
 def is_one_sided(votes: CodedRows) -> bool:
@@ -132,10 +151,14 @@ class CodedRows(Protocol):
 
 
 class Sides(NamedTuple):
-    """Common scores, and the part of "sides are known" that scores would explain."""
+    """Common scores, the part of "sides are known" that scores would explain, and how much it is.
+
+    `information` is that of all votes for a lean, were nothing explained.
+    """
 
     scores: Floats
     explained: Floats
+    information: float
 
 
 def explain_sides(votes: CodedRows) -> Sides:
@@ -147,7 +170,8 @@ def explain_sides(votes: CodedRows) -> Sides:
     right: Floats = np.zeros(votes.n_items)
     right += np.bincount(votes.left, pressure, votes.n_items)
     right -= np.bincount(votes.right, pressure, votes.n_items)
-    return Sides(found.scores, found.graph.solve(found.curvature, right))
+    explained = found.graph.solve(found.curvature, right)
+    return Sides(found.scores, explained, float(pressure.sum()))
 
 
 def lean_sums(votes: Votes, sides: Sides) -> tuple[Floats, Floats, Floats]:

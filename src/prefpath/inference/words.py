@@ -19,18 +19,21 @@ def describe_intervals(fitted: Fitted, about: About | None = None) -> str:
     """Whom the intervals of the scores are about."""
     if fitted.votes.anonymous:
         return "Intervals take votes as independent: nothing says who cast them."
-    common = common_scores(fitted, about=about)
-    unseen = common is not None and common.unseen_tastes
     whom, n_deviating = population(fitted, about=about), fitted.active_count[0]
     otherwise = sees_otherwise(fitted.votes.annotator_weight, fitted.attention)
     return interval_meaning(
         fitted.n_present,
         n_deviating,
         whom,
-        unseen=unseen,
+        unseen=_is_mean_preference(fitted, about),
         n_left_out=int(otherwise.sum()),
         voter=fitted.votes.voter,
     )
+
+
+def _is_mean_preference(fitted: Fitted, about: About | None) -> bool:
+    common = common_scores(fitted, about=about)
+    return common is not None and common.unseen_tastes
 
 
 def describe_unbounded(ranking: Mapping[str, Any]) -> str | None:
@@ -106,12 +109,13 @@ def describe_shared_lean(
 def describe_attention(fitted: Fitted, about: About | None = None) -> str | None:
     """That some see the common scores more or less sharply; None where nobody does.
 
-    How many, and which way, is what predicts best and no verdict: the verdicts count that.
+    How many, and which way, is what predicts best and no verdict: the verdicts count that. A mean
+    preference has in it who sees less sharply and was not found: it is nobody's who sees as most.
     """
     if not fitted.problem.attention or not fitted.attention.any():
         return None
     said = f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores "
-    if population(fitted, about=about) == "these":
+    if population(fitted, about=about) == "these" or _is_mean_preference(fitted, about):
         return f"{said}allow for that."
     return f"{said}and intervals are of those who see it as most do."
 

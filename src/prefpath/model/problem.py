@@ -228,7 +228,7 @@ def _check_choices_fit(votes: Votes, loss: Loss) -> None:
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
             remedy='--loss linear (loss="linear") takes strengths; '
-            '--grades weight (grades="weight") counts one of 3 as three votes',
+            '--grades weight (grades="weight") lets one of 3 weigh three times one of 1',
         )
 
 

@@ -153,7 +153,7 @@ def _check_fits(comparisons: CodedComparisons, loss: Loss) -> None:
             f"choices reach {strongest:g}, and {loss.name} knows only who won",
             expected="choices between -1 and 1",
             remedy='--method linear (method="linear") takes strengths; '
-            '--grades weight (grades="weight") counts one of 3 as three votes',
+            '--grades weight (grades="weight") lets one of 3 weigh three times one of 1',
         )
 
 

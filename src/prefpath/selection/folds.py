@@ -132,7 +132,9 @@ def _check_number(n_folds: int, units: int, over: Over) -> None:
     if not 2 <= n_folds <= units:
         raise VoteError(
             f"{counted(n_folds, 'fold')} over {counted(units, over.removesuffix('s'))}",
-            expected=f"between 2 and {units:,} folds" if units >= 2 else f"at least 2 {over}",
+            expected=f"from 2 to {units:,} folds"
+            if units > 2
+            else f"2 folds over at least 2 {over}",
             remedy="ask for fewer folds with --cv (cv), or for none with --cv 0 (cv=0)",
         )
 

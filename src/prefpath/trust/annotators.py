@@ -15,7 +15,7 @@ from prefpath.trust.panel import TrustCheck
 from prefpath.trust.words import counted, named
 from prefpath.votes import Votes
 from prefpath.votes.encode import plain_label
-from prefpath.votes.graph import VOTES_TO_LEAN, busy_in_one_order, nobody_shares_an_item
+from prefpath.votes.graph import VOTES_TO_LEAN, nobody_shares_an_item, saw_one_order
 from prefpath.votes.origin import left_out
 from prefpath.votes.totals import sides_chosen
 
@@ -192,23 +192,23 @@ def look_sorted(met: Meetings) -> str:
 
 
 def check_one_order(votes: Votes, met: Meetings) -> TrustCheck:
-    """Busy annotators for whom every item was always on the same side."""
+    """Annotators for whom every item was always on the same side, beyond chance."""
     if not met.known.any():
         return _unchecked("sides seen", _NO_SIDES)
-    alike = busy_in_one_order(votes)
+    alike = saw_one_order(votes)
     if not alike.any() and (reason := look_sorted(met)):
         return _unchecked("sides seen", reason, _IF_SORTED)
-    if not (votes.annotator_count >= VOTES_TO_LEAN).any():
+    if not alike.any() and not (votes.annotator_count >= VOTES_TO_LEAN).any():
         finding = f"cannot be checked: nobody cast {VOTES_TO_LEAN} votes"
         return TrustCheck("sides seen", "unchecked", finding)
     if not alike.any():
-        finding = f"nobody with {VOTES_TO_LEAN} votes or more saw every item on one side only"
+        finding = f"no {votes.voter} saw every item on one side only, beyond chance"
         return TrustCheck("sides seen", "passed", finding)
     return TrustCheck(
         "sides seen",
         "warn",
-        f"{counted(alike, votes.voter)} with {VOTES_TO_LEAN} votes or more saw every item on one "
-        f"side only: {named(votes.annotators[alike])}",
+        f"{counted(alike, votes.voter)} saw every item on one side only, as random sides would "
+        f"not: {named(votes.annotators[alike])}",
         "whether they like these items or lean to a side, their votes alone cannot tell",
         tuple(votes.annotators[alike].tolist()),
     )

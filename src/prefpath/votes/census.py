@@ -139,6 +139,7 @@ def _count_verdicts(database: Database, settled: Settled, rules: Rules) -> Censu
         "SELECT verdict, n, n_bad_weights, n_bad_positions FROM census WHERE of_verdict"
     )
     kept: dict[str, Verdict] = {}
+    n_of: dict[str, int] = {}
     unknown: dict[str, int] = {}
     counts = dict.fromkeys(("no_verdict", "unknown", "ties", "ties_dropped", "both_bad"), 0)
     counts["both_bad_dropped"] = 0
@@ -148,10 +149,24 @@ def _count_verdicts(database: Database, settled: Settled, rules: Rules) -> Censu
         if fate == "unknown":
             unknown[word] = n
         if fate in ("vote", "ties", "both_bad"):
-            kept[word] = meaning
+            kept[word], n_of[word] = meaning, n
         if fate != "vote":
             counts[fate] += n
+    kept = _weighing_as_many(kept, n_of)
     return Census(kept, unknown, counts, *(sum(row[i] for row in found) for i in (1, 2, 3)))
+
+
+def _weighing_as_many(kept: dict[str, Verdict], n_of: Mapping[str, int]) -> dict[str, Verdict]:
+    """Verdicts that weigh no more together than there are votes.
+
+    A grade of 3 says more than one of 1, and is one vote: taken for three, intervals and
+    verdicts would be those of votes that nobody cast.
+    """
+    total = sum(said.weight * n_of[word] for word, said in kept.items())
+    mean = total / max(sum(n_of.values()), 1)
+    if mean <= 1.0:
+        return kept
+    return {word: said._replace(weight=said.weight / mean) for word, said in kept.items()}
 
 
 def _fate(verdict: Verdict, rules: Rules) -> str:

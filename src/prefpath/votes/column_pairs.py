@@ -118,12 +118,18 @@ def find_item_pair(
     >>> find_item_pair(["judge", "score_a", "score_b", "model_a", "model_b"])
     ColumnPair(left='model_a', right='model_b', parts=('a', 'b'))
     """
+    found = _pairs_of_items(columns, sides)
+    return found[0] if found else None
+
+
+def _pairs_of_items(columns: Iterable[str], sides: Sequence[tuple[str, str]]) -> list[ColumnPair]:
+    """All of them, the best first."""
     found = [
         (_place(stem), pair)
         for stem, pair in pairs_of(list(columns), sides)
         if all(part in _ITEMS for part in stem)
     ]
-    return min(found)[1] if found else None
+    return [pair for _, pair in sorted(found)]
 
 
 def find_sides_of(columns: Iterable[str], outcome: ColumnPair) -> ColumnPair | None:
@@ -133,11 +139,10 @@ def find_sides_of(columns: Iterable[str], outcome: ColumnPair) -> ColumnPair | N
     >>> find_sides_of(names, ColumnPair("Winner ID", "Loser ID", ("winner", "loser"))).left
     'Left Choice ID'
     """
-    shown = find_item_pair(columns)
-    if shown is None or find_verdicts([outcome.left]) != [outcome.left]:
+    if find_verdicts([outcome.left]) != [outcome.left]:
         return None
-    noun = parts_of(outcome.left)[-1:]
-    return shown if parts_of(shown.left)[-1:] == noun else None
+    noun, shown = parts_of(outcome.left)[-1:], _pairs_of_items(columns, SHOWN)
+    return next((pair for pair in shown if parts_of(pair.left)[-1:] == noun), None)
 
 
 def find_other_pair(columns: Iterable[str]) -> ColumnPair | None:

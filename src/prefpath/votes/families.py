@@ -52,7 +52,7 @@ def _of_one_name(votes: Votes) -> dict[int, IntArray]:
 
 
 def _of_one_family(votes: Votes, families: Mapping[Any, Any]) -> dict[int, IntArray]:
-    families = {str(label): str(family) for label, family in families.items()}
+    families = known_families(families)
     members: dict[str, list[int]] = {}
     for code, label in enumerate(votes.items):
         if str(label) in families:
@@ -67,6 +67,18 @@ def _of_one_family(votes: Votes, families: Mapping[Any, Any]) -> dict[int, IntAr
             remedy="name both as the votes do",
         )
     return found
+
+
+def known_families(families: Mapping[Any, Any]) -> dict[str, str]:
+    """Families by label, without those left open (blank, None, not a number): no family is one."""
+    said = {str(label): "" if of is None else str(of).strip() for label, of in families.items()}
+    return {label: family for label, family in said.items() if family and family != "nan"}
+
+
+def without_family(votes: Votes, families: Mapping[Any, Any]) -> list[str]:
+    """Items of no family: nobody's own, which a name spelt otherwise makes them unseen."""
+    known = known_families(families)
+    return [str(label) for label in votes.items if str(label) not in known]
 
 
 def _who(label: Any) -> str:
