@@ -10,11 +10,12 @@ import pytest
 from prefpath import simulate_crowd
 from prefpath.model.problem import Problem
 from prefpath.solver import steps
-from prefpath.solver.exponential import RelaxedEnds
+from prefpath.solver.exponential import Before, Guess
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
 from prefpath.solver.relax_units import Point
 from prefpath.solver.relaxation import phi1, phi2, relaxed
+from prefpath.solver.relaxed_ends import RelaxedEnds
 
 
 def by_euler(z, force, growth, rate, threshold, time, n=40_000):
@@ -78,3 +79,36 @@ def test_what_a_step_knows_by_modes_is_what_they_would_be_computed_to_be():
             np.testing.assert_array_equal(again.last_slope(), last.last_slope())
             n_known += last.vectors is exponential.stiffness.vectors
     assert n_known > 10
+
+
+def test_the_end_of_a_step_that_was_too_long_bends_the_next():
+    """Its force lies on the parabola through those of the last step, the start and that end."""
+    problem = Problem.build(simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes)
+    with FlowSolver(problem, n_threads=1) as solver:
+        solver.follow(np.array([4.0 * solver.first_entry()]))
+        exponential, last, now = solver.steps._exponential, solver.last, Point(solver.y, solver.f)
+        h, work = 0.5 * last.length, solver.work
+        before = work.evaluations
+        fresh, _ = exponential.step(last, now, h)
+        of_fresh, before = work.evaluations - before, work.evaluations
+        longer, error = exponential.step(last, now, 8.0 * last.length)
+        assert error > 1.0
+        of_longer, before = work.evaluations - before, work.evaluations
+        shorter, error = exponential.step(last, now, h)
+        of_shorter = work.evaluations - before
+        assert error <= 1.0
+        assert (of_fresh, of_longer, of_shorter) == (2, 2, 1)
+        size = np.abs(now.y).max()
+        assert np.abs(shorter.y1 - fresh.y1).max() < solver.tolerance * size
+
+        exponential.step(last, now, 8.0 * last.length)
+        n = solver.crowd.n_common
+        old = exponential._old(last, now)
+        slope = exponential.stiffness.vectors.T @ now.f[:n]
+        start = Guess(now, slope, np.zeros(n), slope)
+        end = exponential._guess(Point(longer.y1, longer.f1), now)
+        found = exponential._first_guess(Before(old, last.length), start, start, h)
+        times = [-last.length, 0.0, 8.0 * last.length]
+        for k in range(n):
+            parabola = np.polyfit(times, [part.force[k] for part in (old, start, end)], 2)
+            assert found.force[k] == pytest.approx(np.polyval(parabola, h), abs=1e-12)

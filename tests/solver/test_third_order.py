@@ -20,7 +20,7 @@ from prefpath.solver.curvature import (
 from prefpath.solver.exponential import Exponential
 from prefpath.solver.flow import FlowSolver
 from prefpath.solver.interpolation import StepEnds
-from prefpath.solver.relax_units import Point, Points, bend_units, straight_on
+from prefpath.solver.relax_units import Point, Points, bend_units, go_on
 from prefpath.solver.relaxation import bending, left_of_forces
 from strategies import attentive_votes
 
@@ -78,7 +78,8 @@ def force(point: Point, at: int, rate: float, most: float) -> float:
 
 def test_forces_go_on_as_they_went():
     s, ratio = Sample(), 0.7
-    found = straight_on(s.old, s.now, s.active, s.terms, s.rates, ratio)
+    found = Point(s.now.y.copy(), s.now.f.copy())
+    go_on(found, s.old, s.now, s.active, s.terms, s.rates, ratio)
     for at, rate, most in s.scalars():
         before, now = (force(point, at, rate, most) for point in (s.old, s.now))
         assert force(found, at, rate, most) == pytest.approx(now + ratio * (now - before))

@@ -113,7 +113,7 @@ def _of_relaxing() -> tuple[Any, ...]:
 
 def _of_going_on() -> tuple[Any, ...]:
     point = Point(_sample().y, _sample().y)
-    return point, point, *_entered_scalars(), _STEP, point
+    return point, point, point, *_entered_scalars(), _STEP
 
 
 def _of_bending() -> tuple[Any, ...]:
@@ -232,7 +232,7 @@ _ARGUMENTS: dict[str, Callable[[], tuple[Any, ...]]] = {
     "add_modes": lambda: (np.zeros((1, 1)), np.zeros(1), np.zeros(1)),
     "note_left_of_forces": lambda: (np.zeros(1), np.zeros((3, 1))),
     "relax_units": _of_relaxing,
-    "move_straight_on": _of_going_on,
+    "go_on": _of_going_on,
     "bend_units": _of_bending,
     "unit_errors": _of_errors,
     "relax_scalars": _of_scalars,

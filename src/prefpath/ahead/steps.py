@@ -36,7 +36,7 @@ PATHS = (
     f"{_SOLVER}.relax_units.bend_units",
     f"{_SOLVER}.relaxation.note_left_of_forces",
     f"{_SOLVER}.relax_units.relax_units",
-    f"{_SOLVER}.relax_units.move_straight_on",
+    f"{_SOLVER}.relax_units.go_on",
     f"{_SOLVER}.curvature.add_modes",
     f"{_SOLVER}.curvature.pool_hessian",
     f"{_SOLVER}.curvature.unit_rates",

@@ -16,21 +16,17 @@ Hochbruck, Ostermann: Exponential multistep methods of Adams-type (2011).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from prefpath.model.design import Floats, Ints
+from prefpath.model.design import Floats
 from prefpath.model.penalties import GROUP
 from prefpath.model.problem import Problem
 from prefpath.model.scalar_losses import BRADLEY_TERRY, LINEAR, THURSTONE_MOSTELLER
-from prefpath.solver.active import Active
-from prefpath.solver.arguments import CommonPart, Terms
+from prefpath.solver.arguments import CommonPart
 from prefpath.solver.crowd import Crowd
 from prefpath.solver.curvature import (
-    Rates,
     Stiffness,
     add_others,
     modes_of,
@@ -47,14 +43,13 @@ from prefpath.solver.relax_units import (
     Point,
     Points,
     bend_units,
+    go_on,
     learn_attentions,
-    relax_scalars,
     relax_units,
-    straight_on,
-    unbend_scalars,
     unit_errors,
 )
 from prefpath.solver.relaxation import left_of_forces
+from prefpath.solver.relaxed_ends import Modes, RelaxedEnds
 from prefpath.solver.slope import Slope
 
 # Items up to which the common part's matrix is taken apart, and their cube beside the cells of the
@@ -71,8 +66,8 @@ _MANY_ITEMS, _PATIENCE_WITH_MANY = 200, 1.5
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
 # Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
-# error that is larger than this is not corrected away.
-_MOST_CORRECTIONS, _HOPELESS = 2, 4.0
+# error that is larger than this is not corrected away, nor is one that is nearly all bending.
+_MOST_CORRECTIONS, _HOPELESS, _MOST_BENDING = 2, 4.0, 0.8
 # What an error along the scores counts for, times the share of votes whose attention has entered:
 # attentions and the scale of the scores say the same in two ways, nothing brings them back where
 # they drift against each other, and errors of many steps add up.
@@ -111,6 +106,14 @@ class Before(NamedTuple):
     length: float
 
 
+class Longer(NamedTuple):
+    """A step that was not good enough: where it began, its length and its end."""
+
+    start: Floats
+    length: float
+    end: Point
+
+
 class Exponential:
     """Exponential steps of one path."""
 
@@ -122,6 +125,7 @@ class Exponential:
         self.stiffness = no_stiffness(problem.n_scalars)
         self._rows = np.zeros((0, 0))  # the eigenvectors as rows
         self._known: tuple[float, Floats, tuple[Floats, Floats, Floats]] | None = None
+        self._longer: Longer | None = None
 
     def restore(self, stiffness: Stiffness) -> None:
         """Go on with what a path knew."""
@@ -138,15 +142,15 @@ class Exponential:
         start = Guess(now, slope, np.zeros_like(slope), slope)
         before = Before(self._old(last, now), last.length)
         straight = self._straight_on(before, start, length)
-        then, error = self._evaluated(self._end(start, straight, length), start), np.inf
-        active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
-        learn_attentions(rates, now, straight.point, then.point, active, terms)
+        then, error = self._first_guess(before, start, straight, length), np.inf
         for _ in range(_MOST_CORRECTIONS):
             guess, then = then, self._corrected(before, start, straight, then, length)
-            scale = self.tolerance * self.slope.scale(then.point.y)
-            error = _STRICTER * self._error(before, start, guess, then, length) / scale
+            error = self._error(before, start, guess, then, length)
             if error <= 1.0 or error > _HOPELESS:
                 break
+            if self._error(before, start, then, then, length) > _MOST_BENDING:
+                break
+        self._longer = Longer(now.y, length, then.point) if error > 1.0 else None
         ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
         return self._relaxed(ends, Modes(start.slope, then.slope, then.moved)), error
 
@@ -160,10 +164,32 @@ class Exponential:
 
     def _straight_on(self, before: Before, start: Guess, h: float) -> Guess:
         """The force at the end of a step over which it went on as straight as over the last."""
+        return self._gone_on(start, (before.guess, start, h / before.length))
+
+    def _first_guess(self, before: Before, start: Guess, straight: Guess, h: float) -> Guess:
+        """The end of a step before it is corrected.
+
+        Of a step that was too long, its end is known: the force of a shorter one is taken from the
+        parabola through that, which costs no evaluation.
+        """
+        longer = self._longer
+        if longer is not None and longer.start is start.point.y:
+            end = self._guess(longer.end, start.point)
+            bent = h * (h + before.length) / (longer.length + before.length)
+            back, ahead = (h - bent) / before.length, bent / longer.length
+            return self._gone_on(start, (before.guess, start, back), (start, end, ahead))
+        guess = self._evaluated(self._end(start, straight, h), start)
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
-        old, now, ratio = before.guess.point, start.point, h / before.length
-        force = start.force + ratio * (start.force - before.guess.force)
-        point = straight_on(old, now, active, terms, rates, ratio)
+        learn_attentions(rates, start.point, straight.point, guess.point, active, terms)
+        return guess
+
+    def _gone_on(self, start: Guess, *changes: tuple[Guess, Guess, float]) -> Guess:
+        """The start with its force changed by so many times what each change was from a to b."""
+        active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
+        point, force = Point(start.point.y.copy(), start.point.f.copy()), start.force.copy()
+        for a, b, times in changes:
+            go_on(point, a.point, b.point, active, terms, rates, times)
+            force += times * (b.force - a.force)
         return start._replace(point=point, force=force)
 
     def _corrected(
@@ -245,7 +271,10 @@ class Exponential:
         return Guess(point, slope, moved, slope + values * moved)
 
     def _error(self, before: Before, start: Guess, guess: Guess, then: Guess, h: float) -> float:
-        """Largest estimated local error: the last correction, and how the force bends."""
+        """Largest estimated local error: the last correction, and how the force bends.
+
+        As a multiple of what it may be. From a guess to itself, it is what bending makes of it.
+        """
         (steady, growing, _), old = self._left_of_forces(h), before.guess
         bend = h / (6.0 * (h + before.length))
         bent = (then.force - start.force) - (start.force - old.force) * (h / before.length)
@@ -257,7 +286,8 @@ class Exponential:
         active, terms = self.crowd.active, self.crowd.inputs.terms
         rates = self.stiffness.rates
         personal = float(unit_errors(points, active, terms, rates, before.length, h))
-        return max(common, self.problem.kappa * personal)
+        scale = self.tolerance * self.slope.scale(then.point.y)
+        return _STRICTER * max(common, self.problem.kappa * personal) / scale
 
     def _error_of_scale(self, error: Floats, y: Floats) -> float:
         """What an error does to the scale of the common scores, if attentions let it stay."""
@@ -269,71 +299,3 @@ class Exponential:
             return 0.0
         along = abs(float(error[: len(theta)] @ theta)) / max(float(theta @ theta), 1e-300)
         return _OF_SCALE * share * along * float(np.abs(theta).max())
-
-
-class Modes(NamedTuple):
-    """The common part of a step, by modes: its slope at both ends, and how far it moved."""
-
-    slope0: Floats
-    slope1: Floats
-    moved: Floats
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelaxedEnds(StepEnds):
-    """An exponential step; `vectors` and their `rows`, and `values`, are those of its W."""
-
-    modes: Modes
-    vectors: Floats
-    rows: Floats
-    values: Floats
-    active: Active
-    terms: Terms
-    rates: Rates
-
-    @cached_property
-    def inner(self) -> StepEnds:
-        """The step with common slopes that have no noise of stiff modes."""
-        slope0, slope1, _ = self.modes
-        smooth = self._smooth(self.f0, slope0), self._smooth(self.f1, slope1)
-        return StepEnds(self.start, self.length, self.y0, self.y1, *smooth)
-
-    def _smooth(self, f: Floats, slope: Floats) -> Floats:
-        """What is stiff has no slope to speak of: its noise, times its rate, would be one."""
-        fast = self.length * self.values
-        modes = (slope + fast * (self.modes.moved / self.length)) / (1.0 + fast)
-        return np.concatenate((to_modes(self.rows, modes), f[len(modes) :]))
-
-    def at(self, t: float) -> Floats:
-        """The state at time t within the step; scalars by their own equation, and bent."""
-        y, s = self.inner.at(t), (t - self.start) / self.length
-        relax_scalars(y, self.as_ends(), t - self.start, self.active, self.terms, self.rates)
-        places, bent = self._bent
-        y[places] += s * s * (3.0 - 2.0 * s) * bent
-        return y
-
-    @cached_property
-    def _bent(self) -> tuple[Ints, Floats]:
-        """Places of the scalars, and what they have of a force that was no straight line.
-
-        Within the step that grows as what a parabola leaves beside its chord: 3 s^2 - 2 s^3.
-        """
-        n, n_scalars = self.rates.scalar.shape
-        places = (self.active.at[1 : n + 1, np.newaxis] + np.arange(-n_scalars, 0)).ravel()
-        y = self.y1.copy()
-        relax_scalars(y, self.as_ends(), self.length, self.active, self.terms, self.rates)
-        return places, self.y1[places] - y[places]
-
-    def integral(self, t: float, n: int) -> Floats:
-        """Integral of the first n entries from the start of the step to t."""
-        return self.inner.integral(t, n)
-
-    def last_slope(self) -> Floats:
-        """The slope at the end of the step, the common part's without noise."""
-        return self.inner.f1
-
-    def before_entering(self) -> Ends:
-        """The step as scalars that have not entered would have made it without their own pull."""
-        y1, f1 = self.y1.copy(), self.f1.copy()
-        unbend_scalars(y1, f1, self.as_ends(), self.active, self.terms, self.rates)
-        return Ends(self.start, self.length, self.y0, y1, self.f0, f1)

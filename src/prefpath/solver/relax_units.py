@@ -103,25 +103,16 @@ def _relax_block(
         out[k] = y[k] + y[k] * radial + step1 * (f[k] - y[k] * slope) + step2 * force
 
 
-def straight_on(
-    old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float
-) -> Point:
-    """A point whose force on the active annotators is that after `ratio` more steps like the last.
+@kernel(allocates=False)
+def go_on(
+    point: Point, old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float
+) -> None:
+    """Change the force on the active annotators at a point by `ratio` times that from old to now.
 
     A scalar stays where it is there and its slope has all of the change: the force must not know
     of corners to come.
     """
-    then = Point(now.y.copy(), now.f.copy())
-    move_straight_on(old, now, active, terms, rates, ratio, then)
-    return then
-
-
-@kernel(allocates=False)
-def move_straight_on(
-    old: Point, now: Point, active: Active, terms: Terms, rates: Rates, ratio: float, then: Point
-) -> None:
-    """Move a copy of the point there."""
-    who, at, (old_y, old_f), (now_y, now_f), (y, f) = active.who, active.at, old, now, then
+    who, at, (old_y, old_f), (now_y, now_f), (y, f) = active.who, active.at, old, now, point
     n_scalars = rates.scalar.shape[1]
     for index in range(len(who)):
         u, start, stop = who[index], at[index], at[index + 1] - n_scalars
