@@ -2,8 +2,8 @@
 
 The reader (`read_votes`) knows dialects, quoting, missing labels and what to say of them. A
 plain ranking of millions of votes need not pay for that where none of it occurs: one compiled
-pass finds the fields and numbers their texts. Whatever it does not expect, a quotation mark or
-a verdict it does not know, is left to the reader.
+pass numbers the texts (`text_codes`). Whatever is not expected, a quotation mark or a verdict
+nobody knows, is left to the reader.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prefpath.compiling import inner_kernel, kernel
 from prefpath.errors import VoteError, VoteWarning
 from prefpath.plain.arrays import CodedComparisons
+from prefpath.plain.text_codes import Bytes, encode_texts
 from prefpath.votes import read_votes
 from prefpath.votes.dialects import WEIGHTS
-from prefpath.votes.encode import CodeArray, IntArray, Labels
-
-Bytes = NDArray[np.uint8]
+from prefpath.votes.encode import CodeArray, Labels
 
 _HEAD = 65_536  # bytes of which the reader says how they are to be read
 _SMALLEST = 1_000_000  # bytes: the reader takes no longer for less
@@ -35,11 +32,6 @@ _ANNOTATORS = ("judge", "annotator", "worker", "user", "user_id", "annotator_id"
 _FOR_THE_READER = {*WEIGHTS, "position_known", "label", "rating"}
 _LOOKS_MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "?"}
 _LEAST_SHARE_OF_A_SIDE = 0.05  # fewer wins of one side: perhaps the winner is listed first
-_COMMA, _QUOTE, _NEWLINE, _RETURN = 44, 34, 10, 13
-_FULL = -2
-# Labels there is room for: few at first, as clearing a large table takes longer than reading
-# a small file.
-_ROOMS = (2**12, 2**19)
 
 
 class _Header(NamedTuple):
@@ -124,31 +116,25 @@ class _Columns(NamedTuple):
 
 
 def _read_columns(data: Bytes, header: _Header, with_annotators: bool) -> _Columns | None:
-    n_rows = int(np.count_nonzero(data == _NEWLINE)) - (1 if data[-1] == _NEWLINE else 0)
     who = header.annotator if with_annotators else -1
     dictionary = np.array([-1] * header.n_columns)  # items share one
     for place, which in ((header.left, 0), (header.right, 0), (header.verdict, 1), (who, 2)):
         if place >= 0:
             dictionary[place] = which
-    codes = np.empty((header.n_columns, n_rows if n_rows > 0 else 0), dtype=np.int32)
-    for room in _ROOMS:
-        spans, n_labels = np.zeros((3, room, 2), dtype=np.int64), np.zeros(3, dtype=np.int64)
-        n_read = _encode(data, header.length, dictionary, codes, spans, n_labels)
-        if n_read != _FULL:
-            break
-    if n_read != n_rows or n_rows < 1:
+    found = encode_texts(data, header.length, dictionary)
+    if found is None:
         return None
     try:
-        texts = [
-            [bytes(data[a:b]).decode() for a, b in spans[k, : n_labels[k]].tolist()]
-            for k in range(3)
-        ]
+        texts = [[bytes(data[a:b]).decode() for a, b in spans] for spans in found.spans]
     except UnicodeDecodeError:
         return None
+    codes = found.codes
     annotator = codes[who] if who >= 0 else np.empty(0, dtype=np.int32)
+    items, words, people = (*texts, [])[:3]
     return _Columns(
-        codes[header.left], codes[header.right], codes[header.verdict], annotator, *texts
-    )
+        codes[header.left], codes[header.right], codes[header.verdict], annotator,
+        items, words, people,
+    )  # fmt: skip
 
 
 def _as_comparisons(columns: _Columns, header: _Header) -> CodedComparisons | None:
@@ -197,76 +183,3 @@ def _is_whole(text: str) -> bool:
     digits = text.removeprefix("-")
     plain = digits.isascii() and digits.isdecimal() and len(digits) <= 18
     return plain and (text == "0" or not digits.startswith("0"))
-
-
-@kernel()
-def _encode(
-    data: Bytes,
-    start: int,
-    dictionary: IntArray,
-    codes: CodeArray,
-    spans: IntArray,
-    n_labels: IntArray,
-) -> int:
-    """Number the texts of columns in their dictionaries; the rows done, -1, or -2 for no room."""
-    table = np.full((3, 2 * spans.shape[1]), -1, dtype=np.int32)
-    n_columns, n_rows = codes.shape
-    at, size = start, len(data)
-    for row in range(n_rows):
-        for column in range(n_columns):
-            begin = at
-            key = np.uint64(14695981039346656037)
-            last = _NEWLINE if column == n_columns - 1 else _COMMA
-            while at < size and data[at] != last:
-                byte = data[at]
-                if byte in (_QUOTE, _COMMA, _NEWLINE):
-                    return -1
-                key = (key ^ np.uint64(byte)) * np.uint64(1099511628211)
-                at += 1
-            if at == size and (column < n_columns - 1 or row < n_rows - 1):
-                return -1
-            end = at
-            if last == _NEWLINE and end > begin and data[end - 1] == _RETURN:
-                end -= 1
-            at += 1
-            which = dictionary[column]
-            if which >= 0:
-                code = _place(data, begin, end, key, which, table, spans, n_labels)
-                if code < 0:
-                    return _FULL
-                codes[column, row] = code
-    return n_rows if at >= size else -1
-
-
-@inner_kernel()
-def _place(
-    data: Bytes,
-    begin: int,
-    end: int,
-    key: np.uint64,
-    which: int,
-    table: CodeArray,
-    spans: IntArray,
-    n_labels: IntArray,
-) -> int:
-    """Number of a text in a dictionary, where it is put if it is new; -1 if that is full."""
-    slot = np.int64((key ^ (key >> np.uint64(32))) & np.uint64(table.shape[1] - 1))
-    while table[which, slot] >= 0:
-        code = table[which, slot]
-        first, last = spans[which, code, 0], spans[which, code, 1]
-        if last - first == end - begin:
-            same = True
-            for k in range(end - begin):
-                if data[first + k] != data[begin + k]:
-                    same = False
-                    break
-            if same:
-                return code
-        slot = (slot + 1) & (table.shape[1] - 1)
-    if n_labels[which] == spans.shape[1]:
-        return -1
-    code = n_labels[which]
-    n_labels[which] += 1
-    table[which, slot] = code
-    spans[which, code, 0], spans[which, code, 1] = begin, end
-    return code
