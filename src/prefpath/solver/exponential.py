@@ -65,7 +65,7 @@ _AT_TOLERANCE, _MOST_PATIENCE = 7e-3, 3.0
 _MANY_ITEMS, _PATIENCE_WITH_MANY = 200, 1.5
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
-# Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
+# Corrections of a step: another one costs an evaluation, as a shorter step begun anew does. An
 # error that is larger than this is not corrected away, nor is one that is nearly all bending.
 _MOST_CORRECTIONS, _HOPELESS, _MOST_BENDING = 2, 4.0, 0.8
 # What an error along the scores counts for, times the share of votes whose attention has entered:
@@ -180,7 +180,8 @@ class Exponential:
             return self._gone_on(start, (before.guess, start, back), (start, end, ahead))
         guess = self._evaluated(self._end(start, straight, h), start)
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
-        learn_attentions(rates, start.point, straight.point, guess.point, active, terms)
+        rates = learn_attentions(rates, start.point, straight.point, guess.point, active, terms)
+        self.stiffness = self.stiffness._replace(rates=rates)
         return guess
 
     def _gone_on(self, start: Guess, *changes: tuple[Guess, Guess, float]) -> Guess:
