@@ -24,6 +24,7 @@ from prefpath import (
 from prefpath.model.losses import as_loss
 from prefpath.predict import Comparisons, path_margins
 from prefpath.selection.criteria import mismatch_ratio
+from prefpath.simulate import simulate_crowd
 from strategies import random_features, random_votes, vote_columns
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -288,6 +289,41 @@ class TestPredictions:
         flat = np.ones(votes.n_rows)
         assert fitted.score(votes, sample_weight=flat) == pytest.approx(
             1.0 - mismatch_ratio(margin, votes.choice, flat)
+        )
+
+    def test_what_is_no_choice_or_weight_of_each_row_is_refused(self, columns, fitted):
+        pandas = pytest.importorskip("pandas")
+        frame, choice = pandas.DataFrame(columns).drop(columns="choice"), columns["choice"]
+        one = np.ones(len(frame))
+        assert fitted.score(frame, choice, 2.0 * one) == fitted.score(frame, choice, one)
+        for y in (choice[:1], choice[:, np.newaxis]):
+            with pytest.raises(VoteError, match="y has shape"):
+                fitted.score(frame, y)
+        for weight in (one[:1], -one, np.where(one > 0, np.nan, one)):
+            with pytest.raises(VoteError, match="weight"):
+                fitted.score(frame, choice, weight)
+
+    def test_ids_that_are_numbers_on_one_side_and_text_on_the_other_are_the_same(self):
+        pandas = pytest.importorskip("pandas")
+        crowd = simulate_crowd(1_500, 15, 5, clickers=3, activity="even", seed=0).votes
+        ids = crowd.annotator + 1, crowd.left + 1, crowd.right + 1
+        numbers = pandas.DataFrame(dict(zip(("annotator", "left", "right"), ids, strict=True)))
+        texts = numbers.astype(str)
+        how = {"cv": 0, "t_ratio": 200.0}
+        by_number = PreferenceModel(**how).fit(numbers, crowd.choice)
+        by_text = PreferenceModel(**how).fit(texts, crowd.choice)
+        expected = by_number.decision_function(numbers)
+        assert not np.allclose(
+            expected, by_number.decision_function(numbers.drop(columns="annotator"))
+        )
+        np.testing.assert_array_equal(by_number.decision_function(texts), expected)
+        np.testing.assert_array_equal(
+            by_text.decision_function(numbers), by_text.decision_function(texts)
+        )
+        strangers = np.array([None, "None", "01", "1.0", 1.5, True], dtype=object)
+        nobody = texts.assign(annotator=np.resize(strangers, len(texts)))
+        np.testing.assert_array_equal(
+            by_text.decision_function(nobody), by_text.decision_function(texts[["left", "right"]])
         )
 
     def test_a_stranger_gets_the_common_score(self, without_weak):

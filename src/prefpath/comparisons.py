@@ -15,6 +15,7 @@ from prefpath.model.features import ItemFeatures
 from prefpath.path import Path
 from prefpath.predict import Comparisons, state_margins
 from prefpath.votes import Votes, read_votes
+from prefpath.votes.check import check_choices
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,16 @@ def votes_of_frame(
         sample_weight,
     )
     return replace(votes, frame_library=nw.get_native_namespace(table).__name__)
+
+
+def choices_of(y: ArrayLike, n_rows: int) -> Floats:
+    """Choices of so many comparisons, as numbers."""
+    choice = np.asarray(y)
+    if choice.shape != (n_rows,):
+        raise VoteError(
+            f"y has shape {choice.shape}", expected=f"one choice for each of {n_rows:,} rows of X"
+        )
+    return check_choices(choice)
 
 
 def _refuse_zero_and_one(choice: NDArray[Any]) -> None:
@@ -190,7 +201,20 @@ def _as_table(X: Any) -> Any:
 
 
 def _codes(labels: NDArray[Any], wanted: NDArray[Any]) -> Ints:
-    """Codes of labels; -1 for a label that is not there."""
+    """Codes of labels; -1 for a label that is not there.
+
+    Where a number is text on one side, as ids are that came by another way, text decides.
+    """
     code = {label: k for k, label in enumerate(labels.tolist())}
     values = np.asarray(wanted).tolist()
-    return np.array([code.get(label, -1) for label in values], dtype=np.int64)
+    codes = np.array([code.get(label, -1) for label in values], dtype=np.int64)
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        written = {_as_written(label): k for label, k in code.items()}
+        codes[unknown] = [written.get(_as_written(values[k]), -1) for k in unknown]
+    return codes
+
+
+def _as_written(label: Any) -> Any:
+    """An id as text; what is no id (missing, a fraction) as it is."""
+    return str(label) if isinstance(label, int) and not isinstance(label, bool) else label

@@ -230,19 +230,19 @@ class Predictions(FittedAttributes):
 
         X as in `fit`: votes, anything that holds votes, or, with `y`, a frame of comparisons.
         """
-        from prefpath.comparisons import as_votes
+        from prefpath.comparisons import as_votes, choices_of
         from prefpath.selection.criteria import mismatch_ratio
         from prefpath.votes import Votes
-        from prefpath.votes.check import check_choices
+        from prefpath.votes.check import check_weights
 
         if y is None:
             votes = X if isinstance(X, Votes) else as_votes(X, None, sample_weight, self.group)
             margin, choice, weight = self.decision_function(votes), votes.choice, votes.weight
         else:
-            margin, choice = self.decision_function(X), check_choices(np.asarray(y))
-            weight = np.ones(len(choice))
+            margin = self.decision_function(X)
+            choice, weight = choices_of(y, len(margin)), np.ones(len(margin))
         if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=float)
+            weight = check_weights(sample_weight, len(margin))
         return 1.0 - mismatch_ratio(margin, choice, weight)
 
 

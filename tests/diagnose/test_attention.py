@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, log_ndtr
 
-from prefpath import SettingError, Votes
+from prefpath import PreferenceModel, SettingError, Votes
 from prefpath.diagnose import discover
 from prefpath.diagnose.attention import measure_attention
 from prefpath.diagnose.attention_likelihood import (
@@ -117,6 +117,22 @@ def test_a_lean_is_not_taken_for_inattention():
     found, _ = measured(votes, score, own_lean=True)
     assert np.median(found.estimate) == pytest.approx(1.0, abs=0.1)
     assert np.mean(found.p <= 0.05) <= 0.09
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["NumPy", "kernels"])
+def test_differences_that_rounding_made_say_nothing_of_attention(few, monkeypatch):
+    """Of two judges one always clicks left: the other is not contrary to equal scores."""
+    monkeypatch.setattr(Ballots, "are_few", property(lambda _: few))
+    pairs = [("x", "y"), ("y", "x"), ("y", "z"), ("z", "y"), ("x", "z"), ("z", "x")] * 10
+    of_taste = [1, -1, 1, -1, 1, 1] * 10
+    left, right = zip(*(pairs * 2), strict=True)
+    who = ["clicks"] * len(pairs) + ["looks"] * len(pairs)
+    votes = Votes.from_arrays(who, left, right, [1] * len(pairs) + of_taste)
+    found = PreferenceModel(cv=0, t_ratio=20.0).fit(votes).annotator_columns()
+    assert sorted(found["annotator"]) == ["clicks", "looks"]
+    for name in ("attention", "attention_low", "attention_high", "p_attention"):
+        assert list(found[name]) == [None, None]
+    assert "contrary" not in found["verdict"]
 
 
 def test_own_votes_are_left_out_of_the_common_scores():

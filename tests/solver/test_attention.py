@@ -282,9 +282,11 @@ def test_rates_of_attentions_are_learnt_from_the_first_evaluation(true_rate, lea
     straight, guess = (Point(now.y.copy(), np.full_like(now.f, 0.3)) for _ in range(2))
     guess.y[at] += [0.2, 0.0, 0.2]  # the second stays, the third has not entered
     guess.f[at] = 0.3 - np.array([true_rate * 0.2, 0.7, 0.7])
-    learn_attentions(rates, now, straight, guess, active, terms)
-    np.testing.assert_allclose(rates.scalar[:, 1], [learnt, 0.5, 0.5])
-    np.testing.assert_array_equal(rates.scalar[:, 0], 0.5)
+    found = learn_attentions(rates, now, straight, guess, active, terms)
+    np.testing.assert_allclose(found.scalar[:, 1], [learnt, 0.5, 0.5])
+    np.testing.assert_array_equal(found.scalar[:, 0], 0.5)
+    # The step before has the old ones, and so has a state from which somebody goes on.
+    np.testing.assert_array_equal(rates.scalar, 0.5)
 
 
 @pytest.mark.parametrize("how", [{}, {"features": random_features(0, 6, 3)}], ids=["items", "phi"])

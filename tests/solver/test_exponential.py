@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from prefpath import simulate_crowd
+from prefpath import Votes, simulate_crowd
 from prefpath.model.problem import Problem
 from prefpath.solver import steps
 from prefpath.solver.exponential import Before, Guess
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
+from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.relax_units import Point
 from prefpath.solver.relaxation import phi1, phi2, relaxed
 from prefpath.solver.relaxed_ends import RelaxedEnds
@@ -112,3 +113,42 @@ def test_the_end_of_a_step_that_was_too_long_bends_the_next():
         for k in range(n):
             parabola = np.polyfit(times, [part.force[k] for part in (old, start, end)], 2)
             assert found.force[k] == pytest.approx(np.polyval(parabola, h), abs=1e-12)
+
+
+def test_the_end_of_a_step_that_was_far_too_long_says_nothing_of_the_next():
+    """Bent through it, the next would end further off, and the one after that nowhere."""
+    problem = Problem.build(simulate_crowd(8_000, 80, 20, activity="even", seed=3).votes)
+    with FlowSolver(problem, n_threads=1) as solver:
+        solver.follow(np.array([4.0 * solver.first_entry()]))
+        exponential, last, now = solver.steps._exponential, solver.last, Point(solver.y, solver.f)
+        fresh, _ = exponential.step(last, now, 0.5 * last.length)
+        _, error = exponential.step(last, now, 50.0 * last.length)
+        assert error > 1_000.0
+        before = solver.work.evaluations
+        again, error = exponential.step(last, now, 0.5 * last.length)
+        assert error <= 1.0
+        assert solver.work.evaluations == before + 2
+        np.testing.assert_array_equal(again.y1, fresh.y1)
+
+
+@pytest.mark.parametrize("seed", [37, 38, 54])
+def test_answers_of_coins_are_followed_where_attention_makes_the_equation_steep(seed):
+    """Nobody tells the items apart: the first step with all who enter is far too long."""
+    rng = np.random.default_rng(seed)
+    sizes = ((5, 25), (200, 700), (4, 12))
+    n_annotators, n_votes, n_items = (int(rng.integers(*ends)) for ends in sizes)
+    who = np.minimum(rng.geometric(0.3, n_votes), n_annotators)
+    left = rng.integers(0, n_items, n_votes)
+    right = (left + rng.integers(1, n_items, n_votes)) % n_items
+    votes = Votes.from_arrays(who, left, right, rng.choice([-1.0, 0.0, 1.0], n_votes))
+    problem = Problem.build(votes, loss="thurstone-mosteller", kappa=350.0, attention=True)
+    path = solve_flow(problem, make_grid(None, 3, 1.3), n_threads=1)
+    assert np.abs(path.common).max() < 1.0
+    assert path.n_evaluations < 1_500
+
+
+def test_a_step_whose_error_is_no_number_is_made_shorter():
+    ends = StepEnds(0.0, 1.0, *np.zeros((4, 1)))
+    attempts = [steps.Attempt(ends, error, steps._next(1.0, error)) for error in (1.0, 2.0, np.nan)]
+    assert [attempt.is_good_enough for attempt in attempts] == [True, False, False]
+    assert [attempt.next_step for attempt in attempts] == pytest.approx([0.8, 0.635, 0.1], abs=1e-4)

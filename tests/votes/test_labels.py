@@ -201,3 +201,11 @@ def test_missing_numbers_in_frames() -> None:
 def test_dates_and_masked_labels_may_be_missing(left):
     with pytest.raises(VoteError, match="1 vote has no left item"):
         Votes.from_arrays(["ann", "bob"], left, ["z", "z"], [1, -1])
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_labels_of_every_kind_are_told_by_their_rows(missing: object) -> None:
+    column = pd.Series(["ann", missing], dtype=object)
+    with pytest.raises(VoteError, match="1 vote has no left item") as error:
+        Votes.from_arrays(["u", "u"], column, ["x", "y"], [1, 1])
+    assert error.value.rows == (2,)

@@ -21,7 +21,7 @@ class Attention:
     """Slope of each annotator's choices on the common score differences.
 
     1 follows the crowd, 0 does not look at what the crowd looks at, -1 answers contrarily, above
-    1 sees more sharply than the crowd. Not a number where no difference was seen.
+    1 sees more sharply than the crowd. Not a number where others tell no two items apart.
 
     Attributes
     ----------

@@ -25,6 +25,9 @@ CLOSE = 0.01  # the same for the ends of intervals
 LONGEST_STEP = 2.0  # of a margin
 FARTHEST = 50.0
 TINY = 1e-300
+# Of differences that others leave no larger, rounding or the last of one's own votes made the sign:
+# no slope anybody has moves such margins.
+LEAST_DIFFERENCE = 1e-3
 ESTIMATE, LOW, HIGH, P_VALUE, FIRST_STEP, LEAN = range(6)
 
 
@@ -64,7 +67,7 @@ def attention_shard(
             cells.right_at[a:b],
         )
         typical = _typical_difference(own)
-        if typical == 0.0:
+        if typical < LEAST_DIFFERENCE:
             continue
         errors = variance[design.seen[u] : design.seen[u + 1]]
         with_lean = asked.own_lean[u]

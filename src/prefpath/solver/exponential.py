@@ -65,9 +65,12 @@ _AT_TOLERANCE, _MOST_PATIENCE = 7e-3, 3.0
 _MANY_ITEMS, _PATIENCE_WITH_MANY = 200, 1.5
 # Of the tolerance, what a step may use: it is longer than a Chebyshev step, and fewer average out.
 _STRICTER = 2.3
-# Corrections of a step: another one costs an evaluation, a shorter step begun anew costs two. An
+# Corrections of a step: another one costs an evaluation, as a shorter step begun anew does. An
 # error that is larger than this is not corrected away, nor is one that is nearly all bending.
 _MOST_CORRECTIONS, _HOPELESS, _MOST_BENDING = 2, 4.0, 0.8
+# With a larger error the end of a step says nothing of a shorter one, and what it says, it says
+# worse at each of those that follow: until nothing is a number.
+_MOST_TOLD = 100.0
 # What an error along the scores counts for, times the share of votes whose attention has entered:
 # attentions and the scale of the scores say the same in two ways, nothing brings them back where
 # they drift against each other, and errors of many steps add up.
@@ -107,7 +110,7 @@ class Before(NamedTuple):
 
 
 class Longer(NamedTuple):
-    """A step that was not good enough: where it began, its length and its end."""
+    """A step that was not quite good enough: where it began, its length and its end."""
 
     start: Floats
     length: float
@@ -150,7 +153,8 @@ class Exponential:
                 break
             if self._error(before, start, then, then, length) > _MOST_BENDING:
                 break
-        self._longer = Longer(now.y, length, then.point) if error > 1.0 else None
+        told = 1.0 < error <= _MOST_TOLD
+        self._longer = Longer(now.y, length, then.point) if told else None
         ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
         return self._relaxed(ends, Modes(start.slope, then.slope, then.moved)), error
 
@@ -180,7 +184,8 @@ class Exponential:
             return self._gone_on(start, (before.guess, start, back), (start, end, ahead))
         guess = self._evaluated(self._end(start, straight, h), start)
         active, terms, rates = self.crowd.active, self.crowd.inputs.terms, self.stiffness.rates
-        learn_attentions(rates, start.point, straight.point, guess.point, active, terms)
+        rates = learn_attentions(rates, start.point, straight.point, guess.point, active, terms)
+        self.stiffness = self.stiffness._replace(rates=rates)
         return guess
 
     def _gone_on(self, start: Guess, *changes: tuple[Guess, Guess, float]) -> Guess:

@@ -127,8 +127,8 @@ def go_on(
 
 def learn_attentions(
     rates: Rates, now: Point, straight: Point, guess: Point, active: Active, terms: Terms
-) -> None:
-    """Raise the rates of attentions that move far to what the first evaluation of a step shows.
+) -> Rates:
+    """Rates, those of attentions that move far raised to what a step's first evaluation shows.
 
     An attention moves the margins of all its votes, and so the curvatures that its rate is made of:
     where somebody contrary enters, their votes are first surely wrong, then open, and the rate
@@ -137,7 +137,7 @@ def learn_attentions(
     """
     n, n_scalars = rates.scalar.shape
     if n_scalars <= ATTENTION - FIRST_SCALAR:
-        return
+        return rates
     at = active.at[1 : n + 1] - (n_scalars - (ATTENTION - FIRST_SCALAR))
     rate, most = rates.scalar[:, ATTENTION - FIRST_SCALAR], terms.threshold[active.who, ATTENTION]
     value = soft_thresholds(guess.y[at], most)
@@ -145,7 +145,9 @@ def learn_attentions(
     missing = straight.f[at] - guess.f[at] - rate * moved
     far = terms.kappa * np.abs(moved) > FAR
     shown = np.divide(missing, moved, out=np.zeros(n), where=far)
-    rate += np.clip(shown, 0.0, _MOST_LEARNT * rate)
+    scalar = rates.scalar.copy()  # the last step, and a state that was kept, have the old ones
+    scalar[:, ATTENTION - FIRST_SCALAR] += np.clip(shown, 0.0, _MOST_LEARNT * rate)
+    return Rates(scalar, rates.block)
 
 
 @kernel(allocates=False)

@@ -45,6 +45,11 @@ class Attempt(NamedTuple):
     error: float
     next_step: float
 
+    @property
+    def is_good_enough(self) -> bool:
+        """An error that is no number is none to accept: numbers of the step ran away."""
+        return self.error <= 1.0
+
 
 class Steps:
     """The steps of one path, and how long the next one is."""
@@ -167,6 +172,7 @@ class Steps:
 
 def _next(length: float, error: float) -> float:
     """How long the next step may be, or this one when tried again."""
-    factor = _SAFETY * max(error, 1e-10) ** (-1.0 / 3.0)
-    least, most = _AFTER_REJECTION if error > 1.0 else _AFTER_STEP
+    known = error if error == error else np.inf  # no number is no small one
+    factor = _SAFETY * max(known, 1e-10) ** (-1.0 / 3.0)
+    least, most = _AFTER_STEP if known <= 1.0 else _AFTER_REJECTION
     return length * min(max(factor, least), most)

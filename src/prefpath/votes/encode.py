@@ -169,8 +169,16 @@ def _missing(labels: Labels) -> BoolArray:
     if labels.dtype.kind in "mM":
         return np.isnat(labels)
     if labels.dtype == object:
-        return np.array([x is None or x != x for x in labels], dtype=bool)
+        return np.array([_is_missing(label) for label in labels], dtype=bool)
     return np.zeros(len(labels), dtype=bool)
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, not a number, or pandas' NA, which says neither yes nor no."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def encode_labels(

@@ -16,6 +16,7 @@ from prefpath.diagnose.attention_kernels import (
     FIRST_STEP,
     HIGH,
     LEAN,
+    LEAST_DIFFERENCE,
     LONGEST_STEP,
     LOW,
     MOST_STEPS,
@@ -74,7 +75,8 @@ def attention_of_few(
 ) -> None:
     """`attention_shard` in NumPy."""
     typical = _typical_differences(_rows(cells_of(who, design)[0], cells))
-    who, typical = who[typical != 0.0], typical[typical != 0.0]
+    told = typical >= LEAST_DIFFERENCE
+    who, typical = who[told], typical[told]
     of, seen = cells_of(who, design)
     own, with_lean, lean = (
         _rows(of, cells),
