@@ -8,15 +8,18 @@ from prefpath.errors import VoteError
 from prefpath.text import agreeing, listed, quoted
 from prefpath.votes.choices import VerdictColumns
 from prefpath.votes.column_pairs import (
+    FROM_0,
+    SHOWN,
     ColumnPair,
     find_score,
     find_score_pair,
     find_unnamed,
+    pairs_of,
     parts_of,
 )
 from prefpath.votes.dialects import JUDGES, WEIGHTS
 from prefpath.votes.source import Source
-from prefpath.votes.verdicts import NEUTRAL, as_word
+from prefpath.votes.verdicts import FLAGS, NEUTRAL, as_word
 
 Look = Callable[[str], Sequence[str]]
 """What the first rows of a column hold, as it was written."""
@@ -30,6 +33,7 @@ WHICH_COLUMNS = (
 _MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _LEAST_SQUARE = 3  # items of a table of counts
 _BEST, _WORST = {"best", "most"}, {"worst", "least"}
+_SHARES = {"probability", "prob", "proportion", "fraction", "share"}
 _NAMELESS = (
     "if the first line is a vote and no names of columns, put a line of names above it, such as "
     "annotator,left,right,choice"
@@ -66,6 +70,7 @@ def _ways_to_say_who_won(
             f"if the item with the higher score won: --scores {scores.left},{scores.right} "
             f'(scores=("{scores.left}", "{scores.right}"))'
         )
+    ways += _shares_and_flags(columns, look) if look and not found else []
     unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS, *(scores or ())[:2]))
     telling = [name for name in unnamed if look and _tells(look, name, pair)]
     may_be = found or telling or (unnamed if len(unnamed) <= _MOST_ASKED else [])
@@ -79,6 +84,32 @@ def _ways_to_say_who_won(
                 "(pandas.melt)"
             )
     return ways
+
+
+def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
+    """Two flags, one for each item; a share of votes or a probability for one of them."""
+    of_both = pairs_of(list(columns), (*SHOWN, *FROM_0))
+    flags = [
+        pair for _, pair in of_both if _is_flag(look(pair.left)) and _is_flag(look(pair.right))
+    ]
+    ways = [
+        f"if {quoted(pair.left)} and {quoted(pair.right)} say of either item whether it won: "
+        f"--scores {quoted(f'{pair.left},{pair.right}')} "
+        f'(scores=("{pair.left}", "{pair.right}"))'
+        for pair in flags[:1]
+    ]
+    return ways + [
+        f"if {quoted(name)} is the share of left, from 0 to 1: --choice {quoted(name)} --choices "
+        f'probability (choice="{name}", choices="probability")'
+        for name in columns
+        if set(parts_of(name)) & _SHARES and all(map(_is_number, look(name)))
+    ]
+
+
+def _is_flag(words: Sequence[str]) -> bool:
+    """Whether a column says yes and no, and perhaps a half for both."""
+    found = {FLAGS.get(as_word(word)) for word in words if as_word(word) != "0.5"}
+    return found == {True, False}
 
 
 def _tells(look: Look, name: str, pair: ColumnPair) -> bool:
