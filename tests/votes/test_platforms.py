@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from same_votes import assert_same_votes
 
@@ -104,3 +105,62 @@ def test_the_remedy_as_printed_reads_it_right(tmp_path: Path, name: str) -> None
     given = {key: ",".join(v) if isinstance(v, tuple) else v for key, v in options.items()}
     assert printed == given
     assert_same_votes(read_votes(path, **options), EXPECTED)
+
+
+def test_lines_of_questions_and_ids_are_no_votes(tmp_path: Path) -> None:
+    """Qualtrics writes them below the names of columns, in every part of an export."""
+    names = "ResponseId,left_item,right_item,choice"
+    questions = 'Response ID,"Shown, on\nthe left",Shown on the right,Which do you like?'
+    ids = '"{""ImportId"":""_recordId""}","{""ImportId"":""l""}","{""ImportId"":""r""}",'
+    body = table("", WHO, LEFT, RIGHT, coded("left_item", "right_item"))
+    for part in ("1.csv", "2.csv"):
+        (tmp_path / part).write_text(
+            "\n".join([names, questions, ids + '"{""ImportId"":""Q""}"']) + body
+        )
+    votes = read_votes(tmp_path)
+    assert_same_votes(votes, Votes.from_arrays(WHO * 2, LEFT * 2, RIGHT * 2, CHOICE * 2))
+    assert "Qualtrics' two lines of questions and ids are no votes" in votes.origin["read_as"]
+    assert votes.origin["rows"] == 8
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["\n\n", "# made by a tool\n", "# a tool, of version 3\n\n# again\n", "\nsep=,\n", "# x\n#"],
+)
+def test_lines_above_the_names_of_columns(tmp_path: Path, above: str) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(
+        above + table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "-1"))
+    )
+    given = {"annotator": "#annotator"} if above.endswith("#") else {}
+    assert_same_votes(read_votes(path, **given), EXPECTED)
+
+
+def test_lines_are_counted_with_those_above(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(
+        "\n# a tool\n" + table("annotator,left,right,choice", WHO, LEFT, RIGHT, ["1"] * 4) + "u"
+    )
+    with pytest.raises(VoteError, match="in line 8: it has 1 field"):
+        read_votes(path)
+
+
+def test_a_title_above_the_names_is_said_to_be_one(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(
+        "My survey\n" + table("annotator,left,right,choice", WHO, LEFT, RIGHT, coded("1", "-1"))
+    )
+    with pytest.raises(
+        VoteError, match="it has 2 fields or more where the line of names has 1"
+    ) as e:
+        read_votes(path)
+    assert "if lines stand above that of the names, such as a title, remove them" in str(e.value)
+
+
+def test_json_of_columns_is_refused_with_what_to_write(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"annotator": WHO, "left": LEFT, "right": RIGHT, "choice": CHOICE})
+    frame.to_json(tmp_path / "columns.json")
+    with pytest.raises(VoteError, match='orient="records", lines=True'):
+        read_votes(tmp_path / "columns.json")
+    frame.to_json(tmp_path / "votes.jsonl", orient="records", lines=True)
+    assert_same_votes(read_votes(tmp_path / "votes.jsonl"), EXPECTED)

@@ -253,9 +253,9 @@ def _as_votes(
     said: str,
     group: str | None,
 ) -> Votes:
-    notes = [dialect.said, said]
+    notes = [dialect.said, said, table.said]
     if wanted.position is False and dialect.position_known:
-        notes = ["position unknown", said]
+        notes[0] = "position unknown"
     if wanted.annotator is None:
         notes.append(
             "nothing says who voted, so all votes are one annotator's (--annotator names the "

@@ -16,6 +16,7 @@ _CALLED = frozenset((
     "id", "code", "name", "email", "mail", "hash", "private", "uid", "uuid", "nr", "number", "no",
     "key", "pid", "ip", "initials", "login", "handle",
 ))  # fmt: skip
+_QUALTRICS = "ResponseId"  # of a whole questionnaire; a response_id is often an item's
 
 
 def find_voters(columns: Iterable[str]) -> list[str]:
@@ -26,7 +27,7 @@ def find_voters(columns: Iterable[str]) -> list[str]:
     >>> find_voters(["Participant Private ID", "Participant Public ID", "user_count", "task_id"])
     ['Participant Private ID']
     """
-    return [name for name in columns if _names_who_voted(parts_of(name))]
+    return [name for name in columns if name == _QUALTRICS or _names_who_voted(parts_of(name))]
 
 
 def _names_who_voted(parts: tuple[str, ...]) -> bool:
