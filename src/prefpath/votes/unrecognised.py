@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from prefpath.errors import VoteError
@@ -14,6 +15,7 @@ from prefpath.votes.column_pairs import (
     find_score,
     find_score_pair,
     find_unnamed,
+    find_verdicts,
     pairs_of,
     parts_of,
 )
@@ -66,10 +68,7 @@ def _ways_to_say_who_won(
         if shape:
             return [shape, 'or name the column of the verdicts with --choice (choice="...")']
     if scores:
-        ways.append(
-            f"if the item with the higher score won: --scores {scores.left},{scores.right} "
-            f'(scores=("{scores.left}", "{scores.right}"))'
-        )
+        ways.append(f"if the item with the higher score won: {_as_scores(scores)}")
     ways += _shares_and_flags(columns, look) if look and not found else []
     unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS, *(scores or ())[:2]))
     telling = [name for name in unnamed if look and _tells(look, name, pair)]
@@ -94,8 +93,7 @@ def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
     ]
     ways = [
         f"if {quoted(pair.left)} and {quoted(pair.right)} say of either item whether it won: "
-        f"--scores {quoted(f'{pair.left},{pair.right}')} "
-        f'(scores=("{pair.left}", "{pair.right}"))'
+        + _as_scores(pair)
         for pair in flags[:1]
     ]
     return ways + [
@@ -104,6 +102,13 @@ def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
         for name in columns
         if set(parts_of(name)) & _SHARES and all(map(_is_number, look(name)))
     ]
+
+
+def _as_scores(pair: ColumnPair) -> str:
+    typed = f"{pair.left},{pair.right}"
+    if not re.fullmatch(r"[\w.,-]+", typed):
+        typed = quoted(typed, len(typed))
+    return f'--scores {typed} (scores=("{pair.left}", "{pair.right}"))'
 
 
 def _is_flag(words: Sequence[str]) -> bool:
@@ -137,6 +142,11 @@ def what_it_may_be(source: Source, look: Look | None) -> str:
         )
     if look and _has_no_header(source, look):
         return f"{_NAMELESS}; or "
+    if look and _has_row_for_each_item(source, look):
+        return (
+            "if every question has a row for each item that was shown, make one row of each "
+            "question (docs/reading.md, Other shapes); or "
+        )
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
@@ -147,6 +157,11 @@ def what_it_may_be(source: Source, look: Look | None) -> str:
         "(pandas.melt); if a row ranks several items, make a row of every two (docs/reading.md, "
         "Other shapes); or "
     )
+
+
+def _has_row_for_each_item(source: Source, look: Look) -> bool:
+    """Whether a column named like a verdict only says yes and no (choice experiments)."""
+    return any(_is_flag(look(name)) for name in find_verdicts(source.columns))
 
 
 def _best_and_worst(source: Source) -> str:
