@@ -164,3 +164,15 @@ def test_json_of_columns_is_refused_with_what_to_write(tmp_path: Path) -> None:
         read_votes(tmp_path / "columns.json")
     frame.to_json(tmp_path / "votes.jsonl", orient="records", lines=True)
     assert_same_votes(read_votes(tmp_path / "votes.jsonl"), EXPECTED)
+
+
+def test_a_long_question_can_be_copied(tmp_path: Path) -> None:
+    question = "In your opinion, what is the picture you would rather have in your living room?"
+    path = tmp_path / "votes.csv"
+    path.write_text(
+        table(f'voter,left,right,"{question}"', WHO, LEFT, RIGHT, coded("left", "right"))
+    )
+    with pytest.raises(VoteError) as caught:
+        read_votes(path)
+    assert f"--choice '{question}' (" in str(caught.value.remedy)
+    assert_same_votes(read_votes(path, choice=question), EXPECTED)

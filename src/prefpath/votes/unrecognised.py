@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from prefpath.errors import VoteError
-from prefpath.text import agreeing, listed, quoted
+from prefpath.text import agreeing, listed, quoted, typed
 from prefpath.votes.choices import VerdictColumns
 from prefpath.votes.column_pairs import (
     FROM_0,
@@ -73,7 +73,7 @@ def _ways_to_say_who_won(
     unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS, *(scores or ())[:2]))
     telling = [name for name in unnamed if look and _tells(look, name, pair)]
     may_be = found or telling or (unnamed if len(unnamed) <= _MOST_ASKED else [])
-    named = " or ".join(f"--choice {quoted(name)}" for name in may_be) or "--choice"
+    named = " or ".join(f"--choice {typed(name)}" for name in may_be) or "--choice"
     ways.append(f'name the column of the verdicts with {named} (choice="...")')
     if not found and not ways[1:]:
         ways.append(f"if {pair.left} is always the winner: --winner-first (winner_first=True)")
@@ -97,7 +97,7 @@ def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
         for pair in flags[:1]
     ]
     return ways + [
-        f"if {quoted(name)} is the share of left, from 0 to 1: --choice {quoted(name)} --choices "
+        f"if {quoted(name)} is the share of left, from 0 to 1: --choice {typed(name)} --choices "
         f'probability (choice="{name}", choices="probability")'
         for name in columns
         if set(parts_of(name)) & _SHARES and all(map(_is_number, look(name)))
@@ -105,10 +105,9 @@ def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
 
 
 def _as_scores(pair: ColumnPair) -> str:
-    typed = f"{pair.left},{pair.right}"
-    if not re.fullmatch(r"[\w.,-]+", typed):
-        typed = quoted(typed, len(typed))
-    return f'--scores {typed} (scores=("{pair.left}", "{pair.right}"))'
+    both = f"{pair.left},{pair.right}"
+    written = both if re.fullmatch(r"[\w.,-]+", both) else typed(both)
+    return f'--scores {written} (scores=("{pair.left}", "{pair.right}"))'
 
 
 def _is_flag(words: Sequence[str]) -> bool:
@@ -150,7 +149,7 @@ def what_it_may_be(source: Source, look: Look | None) -> str:
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
-            f"ITEM --choice {quoted(score)}; or "
+            f"ITEM --choice {typed(score)}; or "
         )
     return (
         "if every question of a survey has a column of its own, make a row of each answer "
@@ -172,7 +171,7 @@ def _best_and_worst(source: Source) -> str:
     if len(best) == len(worst) == 1:
         return (
             "if every row names the best and the worst of several items: --left "
-            f"{quoted(best[0])} --right {quoted(worst[0])} --winner-first reads the best as "
+            f"{typed(best[0])} --right {typed(worst[0])} --winner-first reads the best as "
             "preferred to the worst; more of them is used as docs/reading.md says (Other shapes)"
         )
     if best and len(best) == len(worst):
