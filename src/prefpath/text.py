@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -101,6 +103,16 @@ def quoted(value: Any, most: int = _MOST_CHARACTERS) -> str:
     if not isinstance(value, str):
         return shortened(value, most)
     return printable(repr(value if len(value) <= most else value[:most] + "..."))
+
+
+def typed(name: str) -> str:
+    r"""A name as it is typed on a command line: whole, however long, and in quotes.
+
+    >>> typed("which one?"), typed("O'Brien"), typed("5 $ or O'Brien")
+    ("'which one?'", '"O\'Brien"', '\'5 $ or O\'"\'"\'Brien\'')
+    """
+    plain = repr(name)
+    return shlex.quote(name) if "\\" in plain or re.search(r'^".*[$`!]', plain) else plain
 
 
 def listed(labels: Sequence[Any] | np.ndarray, most: int = 5) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from prefpath.errors import SettingError, VoteError
 from prefpath.text import counted, quoted
 from prefpath.votes.column_pairs import differing_parts, side_words
+from prefpath.votes.likely import likely_meanings
 from prefpath.votes.numbers_chosen import Chosen, check_numbers, says_numbers, without_numbers
 from prefpath.votes.verdicts import (
     BOTH_BAD,
@@ -52,8 +53,6 @@ _SIDE_WORDS = (
     ("model_a", "model_b"), ("model_1", "model_2"), ("[[a]]", "[[b]]"), ("1-0", "0-1"),
 )  # fmt: skip
 _MOST_NAMED = 0.5
-_MOST_IN_EXAMPLE = 4
-_SAID = {1.0: "left", -1.0: "right", 0.0: "tie"}
 
 
 def _example(means: Mapping[str, str]) -> str:
@@ -91,16 +90,8 @@ class Settled:
 
     def remedy_for(self, known: Mapping[str, Verdict], unknown: Iterable[str]) -> str:
         """The remedy for words nobody knows, its example about all the words there are."""
-        sides = {word: _SAID[verdict.choice] for word, verdict in known.items()
-                 if verdict.choice in _SAID}  # fmt: skip
-        lacking = [side for side in ("left", "right") if side not in sides.values()]
-        told = [*lacking, *["tie"] * (_MOST_IN_EXAMPLE if sides else 0)]
-        added = dict(zip(sorted(unknown), told, strict=False))
-        means = {**sides, **added}
-        plain = all(re.fullmatch(r"[\w.() /\[\]-]*\w[\w.() /\[\]-]*", word) for word in means)
-        if not plain or len(sides) < len(known) or len(added) < len(set(unknown)):
-            return self.remedy
-        return self.remedy.replace(_EXAMPLE, _example(means)) if len(means) > 1 else self.remedy
+        examples = " or ".join(map(_example, likely_meanings(known, unknown)))
+        return self.remedy.replace(_EXAMPLE, examples) if examples else self.remedy
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ SHOWN = (
 )
 """How two columns say that one of two items was shown, or named, first."""
 
+FROM_0 = (("0", "1"),)
+"""Two items that are counted from 0: asked last, as 0 and 1 stand beside many other things."""
+
 OUTCOME = (
     ("winner", "loser"),
     ("winning", "losing"),
@@ -41,7 +44,7 @@ _ITEMS = (
     "photo", "video", "audio", "file", "document", "doc", "sample", "entity", "competitor", "key",
     "title", "id", "url", "word", "concept", "argument", "summary", "translation", "story", "poem",
     "essay", "idea", "statement", "choice", "text", "response", "answer", "completion", "output",
-    "input",
+    "input", "stim", "fighter", "clip", "face", "place", "distorted", "spreadsheet",
 )  # fmt: skip
 _VERDICTS = frozenset((
     "choice", "winner", "winnerid", "winnername", "winneritem", "winnermodel", "winningitem",
@@ -84,6 +87,14 @@ _OF_GRADES = frozenset((
     "comparative", "graded", "win", "of",
 ))  # fmt: skip
 
+_PREFIXES = frozenset(("answer", "output", "player"))  # Mechanical Turk's, Toloka's, oTree's
+# How one says which of two things is the first, whichever way the columns say it.
+_IN_ORDER = (("a", "b"), ("1", "2"), ("first", "second"), ("one", "two"))
+# A verdict by its question (Which image is better?) or with its noun (better_response_id).
+_QUESTIONS = frozenset(("which", "who"))
+_ASKED = frozenset(("better", "prefer", "preferred", "wins", "won", "nicer", "more", "like"))
+_FAVOURED = frozenset(("better", "preferred", "selected", "chosen", "picked", "safer", "favoured"))
+
 _MEASURES = frozenset((
     "seconds", "time", "rt", "duration", "date", "rank", "length", "size", "count", "n", "votes",
     "wins", "price", "elo", "odds", "confidence", "tokens", "reason", "comment", "judge", "user",
@@ -118,8 +129,14 @@ def find_item_pair(
     >>> find_item_pair(["judge", "score_a", "score_b", "model_a", "model_b"])
     ColumnPair(left='model_a', right='model_b', parts=('a', 'b'))
     """
-    found = _pairs_of_items(columns, sides)
+    names = list(columns)
+    found = _pairs_of_items(names, sides) or (_counted_from_0(names) if sides is SHOWN else [])
     return found[0] if found else None
+
+
+def _counted_from_0(columns: list[str]) -> list[ColumnPair]:
+    """With a noun: columns called 0 and 1 have no names, but numbers."""
+    return [pair for pair in _pairs_of_items(columns, FROM_0) if parts_of(pair.left) != ("0",)]
 
 
 def _pairs_of_items(columns: Iterable[str], sides: Sequence[tuple[str, str]]) -> list[ColumnPair]:
@@ -174,6 +191,22 @@ def find_verdicts(columns: Iterable[str]) -> list[str]:
     return [name for name in columns if "".join(_asked(parts_of(name))) in _VERDICTS]
 
 
+def find_questions(columns: Iterable[str]) -> list[str]:
+    """Columns named like a question about two items or like the item that won.
+
+    >>> find_questions(["Which response is better?", "which_is_better_gold", "better_model"])
+    ['Which response is better?', 'better_model']
+    """
+    return [name for name in columns if _asks(_asked(parts_of(name)))]
+
+
+def _asks(parts: tuple[str, ...]) -> bool:
+    """Whether a name is "which ... better", or "better" and nouns of items."""
+    if parts[:1] == () or parts[0] in _QUESTIONS:
+        return bool(parts) and parts[-1] in _ASKED
+    return parts[0] in _FAVOURED and parts[1:] != () and all(part in _ITEMS for part in parts[1:])
+
+
 def find_grades(columns: Iterable[str]) -> list[str]:
     """Columns that may say by how much left is better, where none is named like a verdict.
 
@@ -215,11 +248,15 @@ def find_flags(columns: Iterable[str], pair: ColumnPair) -> list[tuple[str, int]
     >>> pair = ColumnPair("img_left", "img_right", ("left", "right"))
     >>> find_flags(["user", "left_wins"], pair), find_flags(["is_right_better"], pair)
     ([('left_wins', 1)], [('is_right_better', -1)])
+    >>> find_flags(["first_is_better"], ColumnPair("img1", "img2", ("1", "2")))
+    [('first_is_better', 1)]
     """
+    orders = _IN_ORDER if pair.parts in _IN_ORDER else (pair.parts,)
     return [
         (name, side)
         for name in columns
-        for part, side in zip(pair.parts, (1, -1), strict=True)
+        for order in orders
+        for part, side in zip(order, (1, -1), strict=True)
         if (said := set(_asked(parts_of(name))) - _FILLING) - _WON == {part} and said & _WON
     ]
 
@@ -259,8 +296,8 @@ def find_score(columns: Iterable[str]) -> str | None:
 
 
 def _asked(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Without Mechanical Turk's prefix: Answer.choice is choice."""
-    return parts[1:] if parts[:1] == ("answer",) and parts[1:] else parts
+    """Without a platform's prefix: Answer.choice, OUTPUT:choice and player.choice are choice."""
+    return parts[1:] if parts[:1] and parts[0] in _PREFIXES and parts[1:] else parts
 
 
 def side_words(left: str, right: str) -> list[tuple[str, str]]:
@@ -283,7 +320,7 @@ def side_words(left: str, right: str) -> list[tuple[str, str]]:
 
 def differing_parts(left: str, right: str) -> tuple[str, str] | None:
     """What two names differ in: ("a", "b") of model_a and model_b."""
-    pairs = pairs_of([left, right], (*SHOWN, *((b, a) for a, b in SHOWN)))
+    pairs = pairs_of([left, right], (*SHOWN, *((b, a) for a, b in SHOWN), *FROM_0))
     return next((pair.parts for _, pair in pairs if pair.left == left), None)
 
 

@@ -20,6 +20,7 @@ from prefpath.votes.file_names import (
     is_small,
     place_for,
 )
+from prefpath.votes.headings import IMPORT_ID, without_headings
 from prefpath.votes.source import Column, Source
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -39,6 +40,7 @@ _NO_TEXT = {
     b"BZh": ("compressed by bzip2", "unpack it: bunzip2"),
     b"\xfd7zXZ\x00": ("compressed by xz", "unpack it: unxz"),
 }  # fmt: skip
+_MOST_ABOVE = 50  # lines looked at for that of the names
 _COMPRESSED = {
     b"\x1f\x8b": ("compressed by gzip", "give it a name that ends in .gz"),
     b"\x28\xb5\x2f\xfd": ("compressed by zstd", "give it a name that ends in .zst"),
@@ -72,7 +74,10 @@ def scan_csv(name: str, files: Sequence[Path], database: Database) -> Source:
     columns = {own: Column(f"c{first.index(own)}", "untyped") for own in first}
     repeated = frozenset(own for own, times in Counter(first).items() if times > 1)
     scan = f"({' UNION ALL '.join(scans)})"
-    return Source(name, scan, columns, repeated, slow=is_small(files))
+    source = Source(name, scan, columns, repeated, slow=is_small(files))
+    text = next(iter(alike.values()))[0]
+    may_have = any(IMPORT_ID in line for line in _first_lines(text, database))
+    return without_headings(source, database) if may_have else source
 
 
 def _as_utf_8(file: Path, database: Database) -> Path:
@@ -117,32 +122,55 @@ def _shape(file: Path, database: Database) -> CsvShape:
     Excel's "sep=;" in a line before the header says the delimiter itself.
     """
     lines = _first_lines(file, database)
-    said = re.fullmatch(r"sep=(.)", lines[0].strip('\r\n\ufeff" '))
-    skipped = 1 if said or lines[0].strip('\r\n\ufeff" ') == "sep=" else 0
-    line = lines[skipped] if len(lines) > skipped else ""
+    above = _lines_above(lines)
+    said = re.fullmatch(r"sep=(.?)", lines[above - 1].strip('\r\n\ufeff" ')) if above else None
+    line = lines[above] if len(lines) > above else ""
     if not line.strip():
         raise VoteError(
             f"{file} is empty",
             expected="a line of column names, and votes below it",
             remedy="look whether it was written to its end, and is the file you mean",
         )
-    delimiter = said[1] if said else "\t" if skipped else max(_DELIMITERS, key=line.count)
+    delimiter = (said[1] or "\t") if said else _delimiter_of(line)
     try:
-        names = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        names = _fields(line, delimiter)
     except csv.Error as error:
         raise VoteError(
             f"the column names of {file} cannot be read: {error}",
             expected=f"names of at most {csv.field_size_limit():,} characters in the first line",
             remedy="look at the first line: it should hold the names of the columns",
         ) from error
-    return CsvShape(delimiter, tuple(n.strip() for n in names), compression_of(file), skipped)
+    return CsvShape(delimiter, tuple(n.strip() for n in names), compression_of(file), above)
+
+
+def _delimiter_of(line: str) -> str:
+    return max(_DELIMITERS, key=line.count)
+
+
+def _lines_above(lines: Sequence[str]) -> int:
+    """How many lines stand above the names: blank ones, Excel's "sep=", remarks after a #.
+
+    A line of names may begin with a # itself: it has as many fields as the one below.
+    """
+    told = [line.strip('\r\n\ufeff" ') for line in lines]
+    first = next((k for k, line in enumerate(told) if not re.fullmatch(r"(sep=.?|#.*|)", line)), 0)
+    delimiter = _delimiter_of(lines[first])
+    before = told[first - 1] if first else ""
+    is_names = before.startswith("#") and len(_fields(before, delimiter)) == len(
+        _fields(lines[first], delimiter)
+    )
+    return first - is_names
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
 
 
 def _first_lines(file: Path, database: Database) -> list[str]:
     found = database.rows(
         f"SELECT line FROM read_csv({file_name(file, database)}, auto_detect = false,"
         " header = false, columns = {'line': 'VARCHAR'}, delim = chr(1), quote = '', escape = '',"
-        f" strict_mode = false, compression = '{compression_of(file)}') LIMIT 2"
+        f" strict_mode = false, compression = '{compression_of(file)}') LIMIT {_MOST_ABOVE}"
     )
     lines = [(row[0] or "") for row in found] or [""]
     return [lines[0].removeprefix("\ufeff"), *lines[1:]]

@@ -148,10 +148,22 @@ def _scan_json(name: str, files: Sequence[Path], database: Database) -> Source:
             '"choice": "left"}',
             remedy="write one object a line, or a list of them",
         )
+    _refuse_columns_of_pandas(name, [row[1] for row in described])
     types = {row[0]: _json_type(row[1]) for row in described}
     declared = ", ".join(f"{quote_text(own)}: {quote_text(kind)}" for own, kind in types.items())
     scan, columns = renamed(f"read_json({given}, columns = {{{declared}}})", types)
     return Source(name, scan, columns, slow=is_small(files))
+
+
+def _refuse_columns_of_pandas(name: str, types: Sequence[str]) -> None:
+    """One object for each column, its keys numbers of rows: what `DataFrame.to_json` writes."""
+    if types and all(kind.startswith(('STRUCT("0"', "MAP(")) for kind in types):
+        raise VoteError(
+            f"{name} has one object for each column, as pandas writes a frame, not for each row",
+            expected="one object for each vote",
+            remedy='write rows, frame.to_json("votes.jsonl", orient="records", lines=True), or '
+            "read it by pandas.read_json and pass the frame",
+        )
 
 
 def _json_type(detected: str) -> str:

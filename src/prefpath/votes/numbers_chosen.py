@@ -81,6 +81,9 @@ def check_numbers(column: str, chosen: Chosen, *, is_scale: bool = False) -> Non
         raise _ambiguous(column, seen, f"1=left,2=right{neutral}", f"2=left,1=right{neutral}")
     if most <= _LONGEST_SCALE and all(value == int(value) for value in values):
         raise _steps(column, int(least), int(most))
+    if values <= {0.0, 0.5, 1.0}:
+        code = "1=left,0.5=tie,0=right"
+        raise _ambiguous(column, "0, 0.5 or 1", code, "0=left,0.5=tie,1=right")
     raise _shares(column, least, most) if most <= 100.0 else _no_verdicts(column, least, most)
 
 

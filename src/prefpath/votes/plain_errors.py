@@ -98,10 +98,14 @@ def plain_error(error: Exception) -> VoteError:
 
 
 def _unlike_fields(where: str, expected: int, found: int) -> VoteError:
+    """DuckDB stops to count at the first field too many."""
+    fields = f"{found} fields{' or more' if found > expected else ''}"
+    above = "; if lines stand above that of the names, such as a title, remove them"
     return VoteError(
-        f"cannot be read{where}: it has {found} fields where the line of names has {expected}",
+        f"cannot be read{where}: it has {fields} where the line of names has {expected}",
         expected="as many fields in every line as in the first",
-        remedy='mend the line; a label that holds the delimiter stands in quotes: "a, b"',
+        remedy='mend the line; a label that holds the delimiter stands in quotes: "a, b"'
+        + (above if expected == 1 else ""),
     )
 
 

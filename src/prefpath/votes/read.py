@@ -11,7 +11,7 @@ from prefpath.votes.census import Rules, as_words, count_labels, count_named, ta
 from prefpath.votes.choices import Choices, Settled, VerdictColumns, settle_choices
 from prefpath.votes.column_pairs import parts_of
 from prefpath.votes.database import Database, Progress, open_database
-from prefpath.votes.dialects import WEIGHTS, Dialect
+from prefpath.votes.dialects import JUDGES, WEIGHTS, Dialect
 from prefpath.votes.opening import naming, open_source
 from prefpath.votes.origin import describe_origin, say_what_was_left_out
 from prefpath.votes.people import open_people
@@ -27,6 +27,7 @@ from prefpath.votes.source import Source
 from prefpath.votes.tabulate import Tabulated, tabulate
 from prefpath.votes.unrecognised import NESTED, ROWS_LOOKED_AT
 from prefpath.votes.verdicts import Grades
+from prefpath.votes.voters import find_voters
 from prefpath.votes.votes import Votes
 from prefpath.votes.winner_first import check_left_won, check_winner_first
 
@@ -235,6 +236,12 @@ def _position(table: Source, given: bool | str | None) -> bool | str | None:
     return table.find("position_known") if given is None else given
 
 
+def _is_unusual(annotator: str) -> bool:
+    """Whether the column of the annotators was found by what may be meant otherwise."""
+    known = annotator.strip().casefold() in JUDGES
+    return parts_of(annotator)[:1] == ("session",) or (not known and bool(find_voters([annotator])))
+
+
 _COUNTS = ("count", "counts", "n_votes", "num_votes", "times", "frequency")
 
 
@@ -246,9 +253,9 @@ def _as_votes(
     said: str,
     group: str | None,
 ) -> Votes:
-    notes = [dialect.said, said]
+    notes = [dialect.said, said, table.said]
     if wanted.position is False and dialect.position_known:
-        notes = ["position unknown", said]
+        notes[0] = "position unknown"
     if wanted.annotator is None:
         notes.append(
             "nothing says who voted, so all votes are one annotator's (--annotator names the "
@@ -256,7 +263,7 @@ def _as_votes(
         )
     elif group is not None:
         notes.append(f"each {group} is a voter")
-    elif parts_of(wanted.annotator)[0] == "session":
+    elif _is_unusual(wanted.annotator):
         notes.append(f"every {wanted.annotator} is one annotator")
     if wanted.weight is not None:
         notes.append(f"{wanted.weight} weighs the votes")

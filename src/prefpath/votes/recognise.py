@@ -17,6 +17,7 @@ from prefpath.votes.column_pairs import (
     find_item_pair,
     find_named_outcome,
     find_other_pair,
+    find_questions,
     find_sides_of,
     find_verdicts,
     is_difference,
@@ -39,6 +40,7 @@ from prefpath.votes.unrecognised import (
     which_verdict,
 )
 from prefpath.votes.verdicts import read_by_name, read_flag, read_flag_of_right
+from prefpath.votes.voters import find_voters
 
 Roles = Mapping[str, str]
 """The user's own column for a role: annotator, left, right, choice."""
@@ -108,7 +110,14 @@ def annotator_column(source: Source, dialect: Dialect, roles: Roles) -> str | No
     if "annotator" in roles:
         source.column(roles["annotator"])
         return source.find(roles["annotator"])
-    return next((own for name in dialect.annotators if (own := source.find(name))), None)
+    exactly = (own for name in dialect.annotators if (own := source.find(name)))
+    return next(exactly, None) or next(iter(_other_voters(source, dialect)), None)
+
+
+def _other_voters(source: Source, dialect: Dialect) -> list[str]:
+    """Columns that a platform calls its voters by, and that hold nothing else."""
+    taken = {*dialect.columns, *source.repeated}
+    return [name for name in find_voters(source.columns) if name not in taken]
 
 
 def ratings_dialect(source: Source, item: str | None, rating: str | None) -> Dialect:
@@ -153,6 +162,7 @@ def _by_column_names(source: Source, given: GivenColumns, look: Look | None) -> 
             return _by_flag(pair, *flags[0])
         if not verdicts and (counts := find_counts(others, pair)):
             return _by_counts(source, pair, counts, given.roles)
+        verdicts = verdicts or find_questions(others)
         if not verdicts and not given.winner_first:
             verdicts = find_grades(others)
             is_scale = len(verdicts) == 1 and not is_difference(verdicts[0])

@@ -210,13 +210,19 @@ def with_clear_names(database: Database, source: Source, dialect: Dialect) -> Di
 
 def _higher_score(left: Column, right: Column) -> str:
     """The side of the higher score; what is no number is shown as it was written."""
+    first, second = _score(left), _score(right)
     return (
         f"CASE WHEN {left.text} IS NULL OR {right.text} IS NULL THEN NULL"
-        f" WHEN {left.number} > {right.number} THEN '=left'"
-        f" WHEN {left.number} < {right.number} THEN '=right'"
-        f" WHEN {left.number} = {right.number} THEN 'tie'"
+        f" WHEN {first} > {second} THEN '=left'"
+        f" WHEN {first} < {second} THEN '=right'"
+        f" WHEN {first} = {second} THEN 'tie'"
         f" ELSE {left.text} || ' and ' || {right.text} END"
     )
+
+
+def _score(column: Column) -> str:
+    """A number; of flags, whether it is set."""
+    return f"coalesce({column.number}, CAST(TRY_CAST({column.text} AS BOOLEAN) AS DOUBLE))"
 
 
 def _nested_games(

@@ -74,6 +74,8 @@ class Source:
         The data frame library, for a frame.
     slow : bool
         Whether it is text that is parsed at every scan, and small enough to be held instead.
+    said : str
+        What is to be said of how it was read.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Source:
     repeated: frozenset[str] = frozenset()
     library: str | None = None
     slow: bool = False
+    said: str = ""
 
     def find(self, name: str) -> str | None:
         """The user's column of this name: exactly, or else in any mixture of case."""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from prefpath.errors import VoteError
-from prefpath.text import agreeing, listed, quoted
+from prefpath.text import agreeing, listed, quoted, typed
 from prefpath.votes.choices import VerdictColumns
 from prefpath.votes.column_pairs import (
+    FROM_0,
+    SHOWN,
     ColumnPair,
     find_score,
     find_score_pair,
     find_unnamed,
+    find_verdicts,
+    pairs_of,
     parts_of,
 )
 from prefpath.votes.dialects import JUDGES, WEIGHTS
 from prefpath.votes.source import Source
-from prefpath.votes.verdicts import NEUTRAL, as_word
+from prefpath.votes.verdicts import FLAGS, NEUTRAL, as_word
 
 Look = Callable[[str], Sequence[str]]
 """What the first rows of a column hold, as it was written."""
@@ -30,6 +35,7 @@ WHICH_COLUMNS = (
 _MOST_ASKED = 3  # columns to ask about, of which nothing is known
 _LEAST_SQUARE = 3  # items of a table of counts
 _BEST, _WORST = {"best", "most"}, {"worst", "least"}
+_SHARES = {"probability", "prob", "proportion", "fraction", "share"}
 _NAMELESS = (
     "if the first line is a vote and no names of columns, put a line of names above it, such as "
     "annotator,left,right,choice"
@@ -62,14 +68,12 @@ def _ways_to_say_who_won(
         if shape:
             return [shape, 'or name the column of the verdicts with --choice (choice="...")']
     if scores:
-        ways.append(
-            f"if the item with the higher score won: --scores {scores.left},{scores.right} "
-            f'(scores=("{scores.left}", "{scores.right}"))'
-        )
+        ways.append(f"if the item with the higher score won: {_as_scores(scores)}")
+    ways += _shares_and_flags(columns, look) if look and not found else []
     unnamed = find_unnamed(columns, (*JUDGES, *WEIGHTS, *(scores or ())[:2]))
     telling = [name for name in unnamed if look and _tells(look, name, pair)]
     may_be = found or telling or (unnamed if len(unnamed) <= _MOST_ASKED else [])
-    named = " or ".join(f"--choice {quoted(name)}" for name in may_be) or "--choice"
+    named = " or ".join(f"--choice {typed(name)}" for name in may_be) or "--choice"
     ways.append(f'name the column of the verdicts with {named} (choice="...")')
     if not found and not ways[1:]:
         ways.append(f"if {pair.left} is always the winner: --winner-first (winner_first=True)")
@@ -79,6 +83,37 @@ def _ways_to_say_who_won(
                 "(pandas.melt)"
             )
     return ways
+
+
+def _shares_and_flags(columns: Sequence[str], look: Look) -> list[str]:
+    """Two flags, one for each item; a share of votes or a probability for one of them."""
+    of_both = pairs_of(list(columns), (*SHOWN, *FROM_0))
+    flags = [
+        pair for _, pair in of_both if _is_flag(look(pair.left)) and _is_flag(look(pair.right))
+    ]
+    ways = [
+        f"if {quoted(pair.left)} and {quoted(pair.right)} say of either item whether it won: "
+        + _as_scores(pair)
+        for pair in flags[:1]
+    ]
+    return ways + [
+        f"if {quoted(name)} is the share of left, from 0 to 1: --choice {typed(name)} --choices "
+        f'probability (choice="{name}", choices="probability")'
+        for name in columns
+        if set(parts_of(name)) & _SHARES and all(map(_is_number, look(name)))
+    ]
+
+
+def _as_scores(pair: ColumnPair) -> str:
+    both = f"{pair.left},{pair.right}"
+    written = both if re.fullmatch(r"[\w.,-]+", both) else typed(both)
+    return f'--scores {written} (scores=("{pair.left}", "{pair.right}"))'
+
+
+def _is_flag(words: Sequence[str]) -> bool:
+    """Whether a column says yes and no, and perhaps a half for both."""
+    found = {FLAGS.get(as_word(word)) for word in words if as_word(word) != "0.5"}
+    return found == {True, False}
 
 
 def _tells(look: Look, name: str, pair: ColumnPair) -> bool:
@@ -106,16 +141,26 @@ def what_it_may_be(source: Source, look: Look | None) -> str:
         )
     if look and _has_no_header(source, look):
         return f"{_NAMELESS}; or "
+    if look and _has_row_for_each_item(source, look):
+        return (
+            "if every question has a row for each item that was shown, make one row of each "
+            "question (docs/reading.md, Other shapes); or "
+        )
     if score := find_score(source.columns):
         return (
             "if every row is one rating of one item, name its column: --dialect ratings --left "
-            f"ITEM --choice {quoted(score)}; or "
+            f"ITEM --choice {typed(score)}; or "
         )
     return (
         "if every question of a survey has a column of its own, make a row of each answer "
         "(pandas.melt); if a row ranks several items, make a row of every two (docs/reading.md, "
         "Other shapes); or "
     )
+
+
+def _has_row_for_each_item(source: Source, look: Look) -> bool:
+    """Whether a column named like a verdict only says yes and no (choice experiments)."""
+    return any(_is_flag(look(name)) for name in find_verdicts(source.columns))
 
 
 def _best_and_worst(source: Source) -> str:
@@ -126,7 +171,7 @@ def _best_and_worst(source: Source) -> str:
     if len(best) == len(worst) == 1:
         return (
             "if every row names the best and the worst of several items: --left "
-            f"{quoted(best[0])} --right {quoted(worst[0])} --winner-first reads the best as "
+            f"{typed(best[0])} --right {typed(worst[0])} --winner-first reads the best as "
             "preferred to the worst; more of them is used as docs/reading.md says (Other shapes)"
         )
     if best and len(best) == len(worst):

@@ -156,7 +156,7 @@ def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
     >>> read_one_hot("0|1|0", None).choice, read_one_hot("1|1|0", None).kind
     (-1.0, 'unknown')
     """
-    flags = [_FLAGS.get(flag) for flag in word.split("|")]
+    flags = [FLAGS.get(flag) for flag in word.split("|")]
     if all(flag in _EMPTY for flag in word.split("|")):
         return NO_VERDICT
     if None in flags or sum(map(bool, flags)) != 1:
@@ -164,7 +164,7 @@ def read_one_hot(word: str, _grades: Grades | None) -> Verdict:
     return (LEFT, RIGHT, TIE)[flags.index(True)]
 
 
-_FLAGS = {
+FLAGS = {
     "1": True, "1.0": True, "true": True, "yes": True,
     "0": False, "0.0": False, "false": False, "no": False,
 }  # fmt: skip
@@ -178,8 +178,8 @@ BY_NAME = {"=left": LEFT, "=right": RIGHT}
 read_by_name = word_reading(BY_NAME)
 _strength = word_reading({}, numbers=True)
 read_model_12 = word_reading({"model_1": LEFT, "model_2": RIGHT, "error": NO_VERDICT})
-read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in _FLAGS.items()})
-read_flag_of_right = word_reading({word: RIGHT if f else LEFT for word, f in _FLAGS.items()})
+read_flag = word_reading({word: LEFT if flag else RIGHT for word, flag in FLAGS.items()})
+read_flag_of_right = word_reading({word: RIGHT if f else LEFT for word, f in FLAGS.items()})
 read_first_or_second = word_reading({"1": LEFT, "2": RIGHT, "1.0": LEFT, "2.0": RIGHT})
 read_grade = word_reading({"error": NO_VERDICT})
 
