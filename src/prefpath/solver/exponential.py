@@ -150,7 +150,7 @@ class Exponential:
                 break
             if self._error(before, start, then, then, length) > _MOST_BENDING:
                 break
-        self._longer = Longer(now.y, length, then.point) if error > 1.0 else None
+        self._longer = Longer(now.y, length, then.point) if 1.0 < error < np.inf else None
         ends = Ends(last.end, length, now.y, then.point.y, now.f, then.point.f)
         return self._relaxed(ends, Modes(start.slope, then.slope, then.moved)), error
 

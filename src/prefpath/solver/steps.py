@@ -90,6 +90,7 @@ class Steps:
         """Try a step of this length, or a little longer or shorter to end at a corner."""
         if self._is_exponential and last is not None:
             ends, error = self._exponential_step(last, now, length)
+            error = _judged(error)
             return Attempt(ends, error, _next(length, error))
         corner = self.slope.next_corner(*now, length, self.tolerance)
         at_corner = _TOO_NEAR * length < corner.after < _CORNER_REACH * length
@@ -158,11 +159,16 @@ class Steps:
         n_stages = stages_needed(length, max(self._radius, entering))
         y1, f1 = self.slope.rkc_step(*now, length, n_stages)
         ends = StepEnds(time, length, now.y, y1, now.f, f1, self.slope.n_minimised)
-        return ends, self.slope.error(ends) / self.tolerance
+        return ends, _judged(self.slope.error(ends) / self.tolerance)
 
     def _estimate_radius(self, now: Point) -> None:
         self._radius = self.slope.spectral_radius(*now)
         self._radius_age = 0
+
+
+def _judged(error: float) -> float:
+    """An error, infinite where a step ran away: not a number is above nothing, and was accepted."""
+    return error if np.isfinite(error) else np.inf
 
 
 def _next(length: float, error: float) -> float:
