@@ -19,7 +19,7 @@ VOTES = simulate_crowd(200, 8, 4, seed=1).votes
         ("n_times", [1, 2.5, 10**9, "x", None]),
         ("n_threads", [0, 1.5, "x"]),
         ("cv", [2.5, "x", -1]),
-        ("random_state", [-1, 1.5, "x"]),
+        ("random_state", [-1, 1.5, "x", 2**63]),
     ],
 )
 def test_what_no_path_survives_is_refused_by_its_name(name: str, values: list[object]) -> None:
@@ -33,6 +33,7 @@ def test_what_no_path_survives_is_refused_by_its_name(name: str, values: list[ob
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
-    check_seed("random_state", np.int64(3))
+    for seed in (np.int64(3), 2**63 - 1, None):
+        check_seed("random_state", seed)
     settings = {"kappa": np.float32(10), "n_times": np.int32(3), "cv": np.int64(2)}
     PreferenceModel(**settings, t_ratio=np.float64(1.5), n_threads=1).fit(VOTES)  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ from typing import Any
 
 from prefpath.errors import SettingError
 
+LARGEST_SEED = 2**63 - 1
+
 
 def check_number(name: str, value: Any, least: float, most: float) -> float:
     """A setting as a number between two others.
@@ -62,9 +64,10 @@ def check_word(name: str, value: Any, words: Sequence[str]) -> None:
 
 def check_seed(name: str, value: Any) -> None:
     """Whether random numbers can begin here: a whole number of at least 0, or None for any."""
-    number = 0.0 if value is None else as_number(value)
-    if isinstance(value, float) or not (number >= 0 and number.is_integer()):
-        raise SettingError(f"{name} is {value!r}", expected="a whole number of at least 0, or None")
+    whole = not isinstance(value, float) and as_number(value).is_integer()
+    if value is not None and not (whole and 0 <= value <= LARGEST_SEED):
+        expected = f"a whole number from 0 to {LARGEST_SEED:,}, or None"
+        raise SettingError(f"{name} is {value!r}", expected=expected)
 
 
 def as_number(value: Any) -> float:

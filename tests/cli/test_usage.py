@@ -50,6 +50,12 @@ def said(
         (["check"], "error: missing argument"),
         (["fit", "votes.csv", "--left"], "requires an argument remedy: prefpath"),
         (["ftt"], "error: no such command 'ftt'"),
+        (["demo", "--seed", "-1"], "error: --seed is -1 expected: a whole number between 0 and"),
+        (["simulate", "x.csv", "--seed", str(2**64)], f"error: --seed is {2**64} expected"),
+        (["fit", "votes.csv", "--threads", "0"], "error: --threads is 0 expected"),
+        (["fit", "votes.csv", "--kappa", "inf"], "error: --kappa is inf expected"),
+        (["fit", "votes.csv", "--t", "inf"], "error: --t is inf expected"),
+        (["fit", "votes.csv", "--about", "all"], "--about is 'all' expected: one of these, ann"),
         ([], "Usage: prefpath [OPTIONS] COMMAND"),
     ],
 )

@@ -47,6 +47,34 @@ def test_a_few_clickers_are_not_everybody():
     assert not find_shared_lean(busy).is_there
 
 
+def with_leans(seed: int, each: int, mean: float) -> Votes:
+    """Twenty annotators who all lean, each in a way of their own, by 0.4 about a mean."""
+    rng = np.random.default_rng(seed)
+    scores, own = rng.normal(size=8), mean + 0.4 * rng.normal(size=20)
+    who = np.repeat(np.arange(20), each)
+    left = rng.integers(8, size=len(who))
+    right = (left + rng.integers(1, 8, size=len(who))) % 8
+    chance = 1.0 / (1.0 + np.exp(-(scores[left] - scores[right] + own[who])))
+    return Votes.from_arrays(who, left, right, np.where(rng.random(len(who)) < chance, 1, -1))
+
+
+@pytest.mark.parametrize("each", [50, 500, 5_000])
+def test_leans_that_differ_are_not_shared_however_well_they_are_known(each):
+    """Whoever was near the middle agreed, and a third of crowds 'leant'."""
+    found = [find_shared_lean(with_leans(seed, each, 0.0)) for seed in range(40)]
+    assert sum(one.is_there for one in found) <= 3
+    about_half = [find_shared_lean(with_leans(seed, each, 0.5)) for seed in range(10)]
+    assert sum(one.is_there for one in about_half) >= 7
+
+
+def test_one_in_the_middle_of_leans_known_to_the_last_digit_is_not_everybody():
+    votes = with_leans(1, 30, 0.0)
+    heavy = Votes.from_arrays(
+        votes.annotator, votes.left, votes.right, votes.choice, weight=np.full(votes.n_rows, 1e9)
+    )
+    assert not find_shared_lean(heavy).is_there
+
+
 def test_four_annotators_who_all_lean_share_it():
     votes, _ = crowd_at_home(0.4, 1, n_annotators=4, each=500)
     assert find_shared_lean(votes).is_there

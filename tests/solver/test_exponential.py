@@ -13,7 +13,6 @@ from prefpath.solver import steps
 from prefpath.solver.exponential import Before, Guess
 from prefpath.solver.flow import FlowSolver, solve_flow
 from prefpath.solver.grid import make_grid
-from prefpath.solver.interpolation import StepEnds
 from prefpath.solver.relax_units import Point
 from prefpath.solver.relaxation import phi1, phi2, relaxed
 from prefpath.solver.relaxed_ends import RelaxedEnds
@@ -148,7 +147,7 @@ def test_answers_of_coins_are_followed_where_attention_makes_the_equation_steep(
 
 
 def test_a_step_whose_error_is_no_number_is_made_shorter():
-    ends = StepEnds(0.0, 1.0, *np.zeros((4, 1)))
-    attempts = [steps.Attempt(ends, error, steps._next(1.0, error)) for error in (1.0, 2.0, np.nan)]
-    assert [attempt.is_good_enough for attempt in attempts] == [True, False, False]
-    assert [attempt.next_step for attempt in attempts] == pytest.approx([0.8, 0.635, 0.1], abs=1e-4)
+    judged = [steps._judged(error) for error in (1.0, 2.0, np.nan)]
+    assert judged == [1.0, 2.0, np.inf]
+    lengths = [steps._next(1.0, error) for error in judged]
+    assert lengths == pytest.approx([0.8, 0.635, 0.1], abs=1e-4)

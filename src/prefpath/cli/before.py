@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +12,7 @@ from prefpath.cli.failures import say_warning
 from prefpath.cli.outcome import is_result
 from prefpath.errors import MissingExtra, SettingError, VoteError, VoteWarning
 from prefpath.machine import require_memory
+from prefpath.settings import check_number
 from prefpath.text import counted, listed
 from prefpath.votes import Votes
 from prefpath.votes.families import own_items, without_family
@@ -125,6 +127,7 @@ def _check_choices(given: Mapping[str, Any]) -> None:
     from prefpath.inference.intervals import Method
     from prefpath.inference.scales import SCALES
     from prefpath.model.losses import as_loss
+    from prefpath.population import About
     from prefpath.selection.criteria import Criterion
     from prefpath.selection.cross_validation import Rule
     from prefpath.solver.solve import Solver
@@ -136,21 +139,25 @@ def _check_choices(given: Mapping[str, Any]) -> None:
         ("solver", get_args(Solver)),
         ("criterion", get_args(Criterion)),
         ("rule", get_args(Rule)),
+        ("about", (None, *get_args(About))),
     ):
-        _require(
-            given[name] in choices, f"--{name} is {given[name]!r}", f"one of {', '.join(choices)}"
-        )
+        expected = f"one of {', '.join(filter(None, choices))}"
+        _require(given[name] in choices, f"--{name} is {given[name]!r}", expected)
 
 
 def _check_numbers(given: Mapping[str, Any]) -> None:
+    from prefpath.model.problem import KAPPAS
+
     _require(0.0 < given["q"] < 1.0, f"--q is {given['q']:g}", "a rate between 0 and 1")
     cv = given["cv"]
     _require(cv == 0 or cv >= 2, f"--cv asks for {counted(cv, 'fold')}", "0, or at least 2")
-    _require(given["kappa"] > 0, f"--kappa is {given['kappa']:g}", "a number above 0")
+    check_number("--kappa", given["kappa"], *KAPPAS)
+    threads = given["threads"]
+    _require(threads is None or threads >= 1, f"--threads is {threads}", "a number of at least 1")
     _require(given["top"] >= 1, f"--top is {given['top']}", "at least 1 row")
     ratio, t = given["t_ratio"], given["t"]
     _require(ratio is None or ratio > 1, f"--t-ratio is {ratio}", "a number above 1")
-    _require(t is None or t > 0, f"--t is {t}", "a time above 0")
+    _require(t is None or 0 < t < inf, f"--t is {t}", "a finite time above 0")
 
 
 def _require(holds: bool, what: str, expected: str) -> None:

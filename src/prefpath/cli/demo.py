@@ -12,6 +12,7 @@ from prefpath.cli import show
 from prefpath.cli.app import app, console, print_json
 from prefpath.cli.fit import fit_with_progress
 from prefpath.cli.outcome import Outcome
+from prefpath.cli.takes_votes import known_seed
 
 if TYPE_CHECKING:
     from prefpath.simulate import Simulation
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(help="Seed of the crowd.")] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the crowd.", callback=known_seed)] = 7,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Make a crowd with planted deviants and clickers, fit it, and show that it found them."""

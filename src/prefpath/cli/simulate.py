@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from prefpath.cli.app import app, error_console
+from prefpath.cli.takes_votes import known_seed
 from prefpath.errors import SettingError
 from prefpath.tables import format_of, write_table
 from prefpath.votes import Votes
@@ -31,7 +32,7 @@ def simulate(
     truth: Annotated[
         Path | None, typer.Option(help="Where to write who was planted, with their bias.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed.", callback=known_seed)] = 0,
 ) -> None:
     """Simulate a crowd whose truth is known."""
     from prefpath.simulate import simulate_crowd, simulate_paper

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from prefpath.cli import reading
+from prefpath.settings import LARGEST_SEED, check_whole
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "annotator": (reading.Annotator, None),
@@ -35,7 +36,13 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     "memory_limit": (reading.MemoryLimit, "1GB"),
 }
 
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
+
+def known_seed(seed: int) -> int:
+    """A seed that random numbers can begin with."""
+    return check_whole("--seed", seed, 0, LARGEST_SEED)
+
+
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.", callback=known_seed)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 

@@ -31,7 +31,8 @@ from prefpath.votes.trials import trials_of_rows
 LEVEL = 0.01
 _RIDGE = 0.01  # a score that nothing bounds stays finite
 _FEWEST_ON_A_SIDE = 0.01
-_OWN_LEAN = 3.0  # standard errors from the middle
+_OWN_LEAN = 3.0  # standard errors from the middle, or standard deviations of the crowd
+_OF_MEDIAN = 1.4826  # a standard deviation is so many median deviations
 _TOLD_APART = 1e-4  # of what votes would tell of a lean: the ridge alone leaves less
 
 
@@ -91,12 +92,26 @@ def judge(pull: Floats, told: Floats, spread: Floats, information: float) -> Sha
     pull, told, spread = pull[present], told[present], spread[present]
     if population_of(len(told)) == "these":
         return _tested_without_each(pull, told, spread)
-    kept = np.abs(pull - _middle(pull / told, told) * told) <= _OWN_LEAN * np.sqrt(told)
-    return _tested_by_variation(pull[kept], told[kept])
+    return _tested_by_variation(pull, told)
 
 
 def _tested_by_variation(pull: Floats, told: Floats) -> SharedLean:
-    """By how much annotators vary: Bell and McCaffrey's (2002) variance and its degrees of freedom.
+    """By how much annotators vary, without those who clearly lean otherwise than the middle.
+
+    Clearly is beyond chance and beyond what most differ by: where leans vary and votes are many,
+    those near the middle would else agree on it, and be taken for everybody.
+    """
+    away = (pull - _middle(pull / told, told) * told) / np.sqrt(told)
+    usual = max(1.0, _OF_MEDIAN * _middle(np.abs(away), told))
+    kept = np.abs(away) <= _OWN_LEAN * usual
+    pull, told = pull[kept], told[kept]
+    if len(told) < 2:
+        return SharedLean(float(pull.sum() / told.sum()), 1.0)
+    return _tested(pull, told, *_variance(pull, told))
+
+
+def _variance(pull: Floats, told: Floats) -> tuple[Floats, float]:
+    """Bell and McCaffrey's (2002) variance of a sum, and its degrees of freedom.
 
     With equal information these are the t test's. Who alone has nearly all of it would else agree
     with a mean that is their own.
@@ -104,9 +119,9 @@ def _tested_by_variation(pull: Floats, told: Floats) -> SharedLean:
     share = told / told.sum()
     others = np.maximum(1.0 - share, 1e-12)
     beyond = pull - share * pull.sum()
-    pairs = share**2 / others
-    freedom = 1.0 / ((share**2).sum() + pairs.sum() ** 2 - (pairs**2).sum())
-    return _tested(pull, told, beyond**2 / others, float(freedom))
+    pairs = np.sort(share**2 / others)
+    two_of_them = 2.0 * float(pairs[1:] @ np.cumsum(pairs)[:-1])  # no difference of large squares
+    return beyond**2 / others, 1.0 / (float((share**2).sum()) + two_of_them)
 
 
 def is_one_sided(votes: CodedRows) -> bool:

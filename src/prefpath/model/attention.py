@@ -32,8 +32,9 @@ RELATIVE_THRESHOLD = 0.85
 _RIDGE = 1e-3
 # Cells from which NumPy's arrays in between cost more than to load a compiled loop.
 _MANY_CELLS = 2_000_000
-# Where nobody tells any items apart there is no scale; attention then has no gradient either.
-_LEAST_SCALE = 1e-6
+# Where nobody tells any items apart there is no scale. Half a percent of votes is nothing to see
+# more or less sharply; what tastes make of the scores later would be multiplied out of all bounds.
+_LEAST_SCALE = 0.02
 
 
 class PooledVotes(NamedTuple):

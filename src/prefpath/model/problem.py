@@ -34,7 +34,7 @@ from prefpath.votes import Votes
 from prefpath.votes.check import check_features
 
 # Beyond, thresholds or steps are lost in the rounding of the others.
-_KAPPA = 1e-9, 1e9
+KAPPAS = 1e-9, 1e9
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Problem:
         the_penalty = as_penalty(penalty, has_features=features is not None)
         _check_choices_fit(votes, the_loss)
         _check_enough(votes)
-        kappa = check_number("kappa", kappa, *_KAPPA)
+        kappa = check_number("kappa", kappa, *KAPPAS)
         phi = None if features is None else check_features(features, votes.n_items)
         starts = cell_starts_of(votes, merge_choices=the_loss.affine_in_choice)
         design = build_design(votes, starts, phi, use_position=position_bias or common_position)

@@ -250,7 +250,7 @@ class FlowSolver:
             self._activate(self.crowd.about_to_enter(self.time, length, self._theta_slope()))
             now = Point(self.y, self.f)
             attempt = self.steps.attempt(self.time, now, length, self.last)
-            if not attempt.is_good_enough:
+            if attempt.error > 1.0:
                 self.work.rejected += 1
                 self.steps.rejected(attempt, now)
                 continue

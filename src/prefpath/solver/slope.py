@@ -149,7 +149,8 @@ class Slope:
         if self.crowd.is_small and self.minimiser is None:
             stop_if_cancelled()
             self.work.evaluations += n_stages
-            return self._small_equation().stages(y0, f0, step, coefficients)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step too long: it is rejected
+                return self._small_equation().stages(y0, f0, step, coefficients)
         if self.minimiser is None and self._moments is None and not self._large:
             stop_if_cancelled()
             self.work.evaluations += n_stages

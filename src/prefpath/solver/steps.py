@@ -45,11 +45,6 @@ class Attempt(NamedTuple):
     error: float
     next_step: float
 
-    @property
-    def is_good_enough(self) -> bool:
-        """An error that is no number is none to accept: numbers of the step ran away."""
-        return self.error <= 1.0
-
 
 class Steps:
     """The steps of one path, and how long the next one is."""
@@ -154,7 +149,8 @@ class Steps:
         self, last: StepEnds, now: Point, length: float
     ) -> tuple[StepEnds, float]:
         assert self._exponential is not None
-        return self._exponential.step(last, now, length)
+        ends, error = self._exponential.step(last, now, length)
+        return ends, _judged(error)
 
     def _chebyshev_step(
         self, time: float, now: Point, length: float, reach: float
@@ -163,16 +159,20 @@ class Steps:
         n_stages = stages_needed(length, max(self._radius, entering))
         y1, f1 = self.slope.rkc_step(*now, length, n_stages)
         ends = StepEnds(time, length, now.y, y1, now.f, f1, self.slope.n_minimised)
-        return ends, self.slope.error(ends) / self.tolerance
+        return ends, _judged(self.slope.error(ends) / self.tolerance)
 
     def _estimate_radius(self, now: Point) -> None:
         self._radius = self.slope.spectral_radius(*now)
         self._radius_age = 0
 
 
+def _judged(error: float) -> float:
+    """An error, infinite where a step ran away: not a number is above nothing, and was accepted."""
+    return error if np.isfinite(error) else np.inf
+
+
 def _next(length: float, error: float) -> float:
     """How long the next step may be, or this one when tried again."""
-    known = error if error == error else np.inf  # no number is no small one
-    factor = _SAFETY * max(known, 1e-10) ** (-1.0 / 3.0)
-    least, most = _AFTER_STEP if known <= 1.0 else _AFTER_REJECTION
+    factor = _SAFETY * max(error, 1e-10) ** (-1.0 / 3.0)
+    least, most = _AFTER_REJECTION if error > 1.0 else _AFTER_STEP
     return length * min(max(factor, least), most)
