@@ -74,14 +74,19 @@ def at_home(seed: int) -> Simulation:
     return Simulation(votes, scores, empty, bias, None)
 
 
-def one_busy(seed: int) -> Simulation:
+def one_busy(seed: int, *, each: int = 70, busiest: int = 1_470) -> Simulation:
     """30 % of the votes are one annotator's, with a taste of their own."""
     rng = np.random.default_rng(seed)
     own = np.zeros((50, 10))
     own[0] = rng.normal(size=10)
-    each = np.full(50, 70)
-    each[0] = 1_470
-    return drawn_from(rng, rng.normal(size=10), own, each)
+    n_votes = np.full(50, each)
+    n_votes[0] = busiest
+    return drawn_from(rng, rng.normal(size=10), own, n_votes)
+
+
+def one_half(seed: int) -> Simulation:
+    """Half of the votes are."""
+    return one_busy(seed, each=50, busiest=2_450)
 
 
 def unbalanced_home(seed: int) -> Simulation:
