@@ -263,4 +263,5 @@ CROWDS = (
     Crowd("20, all differ", all_differ(1_600, 20, 6, by=0.6), 1.0, 0.6, covered=MIDDLE),
     Crowd("two camps of 30 %, 50 votes", two_camps, 0.0, 0.0, truth=mean_taste,
           average=mean_preference, covered=MIDDLE),
+    Crowd("one has half of the votes", one_half, 0.0, 0.0, average=mean_preference),
 )  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from prefpath import PreferenceModel, Votes
 from prefpath.fitted import Fitted
-from prefpath.inference.evidence import gather_evidence, share_that_counts
+from prefpath.inference.evidence import gather_evidence, sees_otherwise, share_that_counts
 from prefpath.inference.sandwich import cluster_covariance
 from prefpath.inference.voices import one_voice_each
 
@@ -51,3 +51,12 @@ def test_of_who_is_left_out_nothing_counts_and_where_half_deviate_all_votes_do()
     two = np.arange(4) < 2
     assert one_voice_each(weight, ~two & ~first, two).tolist() == [1.0, 1.0, 0.0, 0.0]
     assert one_voice_each(weight, np.zeros(4, dtype=bool), two).tolist() == [1.0] * 4
+
+
+def test_whoever_cast_most_votes_at_random_is_left_out_of_the_scores():
+    """Half of the votes could not stay in without theirs, so theirs stayed in."""
+    weight, busiest = np.array([1_200.0, 30.0, 30.0, 30.0]), np.arange(4) == 0
+    attention = np.where(busiest, -0.9, 0.0)
+    assert sees_otherwise(weight, attention).tolist() == [True, False, False, False]
+    # The path took the busiest for the crowd: all others are then left out, and the scores theirs.
+    assert sees_otherwise(weight, attention - attention[0]).tolist() == [False, True, True, True]

@@ -16,7 +16,7 @@ from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
 from prefpath.inference.slot_votes import SlotVotes, add_up_slots
 from prefpath.inference.slots import Slots, add_weights, fill_slots, number_slots
-from prefpath.inference.voices import one_voice_each
+from prefpath.inference.voices import one_voice_each, without_majority
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
@@ -192,10 +192,10 @@ def common_part(fitted: Fitted) -> Floats:
 def sees_otherwise(weight: Floats, attention: Floats) -> BoolArray:
     """Who sees the scores more or less sharply: the clearest, as long as half of votes stay in.
 
-    `weight` is what each annotator's votes weigh.
+    `weight` is what each annotator's votes weigh; whoever cast most of all is one voice.
     """
     order = np.argsort(-np.abs(attention), kind="stable")
-    weight = weight[order]
+    weight = without_majority(weight, attention != 0.0)[order]
     fits = np.cumsum(weight) <= _MOST_LEFT_OUT * weight.sum()
     otherwise = np.zeros(len(order), dtype=bool)
     otherwise[order] = np.logical_and.accumulate(fits) & (attention[order] != 0.0)

@@ -32,3 +32,19 @@ def one_voice_each(weight: Floats, otherwise: BoolArray, deviates: BoolArray) ->
     if 2 * np.count_nonzero(found) < np.count_nonzero(present):
         share[found] = np.minimum(1.0, weight[others].mean() / weight[found])
     return share
+
+
+def without_majority(weight: Floats, otherwise: BoolArray) -> Floats:
+    """Weights of the annotators' votes; of one `otherwise` who cast most, the mean of the others'.
+
+    Half of the votes can then stay in without theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_majority(np.array([60.0, 10.0, 20.0]), np.array([True, False, False])).tolist()
+    [15.0, 10.0, 20.0]
+    """
+    others = weight.sum() - weight
+    alone = otherwise & (weight > others) & (others > 0.0)
+    return np.where(alone, others / max(len(weight) - 1, 1), weight)
