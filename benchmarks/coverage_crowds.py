@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -74,14 +74,37 @@ def at_home(seed: int) -> Simulation:
     return Simulation(votes, scores, empty, bias, None)
 
 
-def one_busy(seed: int) -> Simulation:
+def one_busy(seed: int, *, each: int = 70, busiest: int = 1_470) -> Simulation:
     """30 % of the votes are one annotator's, with a taste of their own."""
     rng = np.random.default_rng(seed)
     own = np.zeros((50, 10))
     own[0] = rng.normal(size=10)
-    each = np.full(50, 70)
-    each[0] = 1_470
-    return drawn_from(rng, rng.normal(size=10), own, each)
+    n_votes = np.full(50, each)
+    n_votes[0] = busiest
+    return drawn_from(rng, rng.normal(size=10), own, n_votes)
+
+
+def one_half(seed: int) -> Simulation:
+    """Half of the votes are."""
+    return one_busy(seed, each=50, busiest=2_450)
+
+
+def copied(seed: int) -> Simulation:
+    """Of 60 annotators who follow, twelve cast the votes of another."""
+    rng = np.random.default_rng(seed)
+    drawn = drawn_from(rng, rng.normal(size=12), np.zeros((60, 12)), np.full(60, 80))
+    votes = drawn.votes
+    of = np.where(np.arange(60) < 12, 59, np.arange(60))
+    pieces = [np.repeat(rows, votes.count[rows]) for u in of for rows in [_rows_of(votes, u)]]
+    who, rows = np.repeat(np.arange(60), [len(each) for each in pieces]), np.concatenate(pieces)
+    left, right = votes.items[votes.left[rows]], votes.items[votes.right[rows]]
+    again = Votes.from_arrays(votes.annotators[who], left, right, votes.choice[rows],
+                              items=votes.items, annotators=votes.annotators)  # fmt: skip
+    return replace(drawn, votes=again)
+
+
+def _rows_of(votes: Votes, u: int) -> np.ndarray:
+    return np.arange(votes.offsets[u], votes.offsets[u + 1])
 
 
 def unbalanced_home(seed: int) -> Simulation:
@@ -258,4 +281,6 @@ CROWDS = (
     Crowd("20, all differ", all_differ(1_600, 20, 6, by=0.6), 1.0, 0.6, covered=MIDDLE),
     Crowd("two camps of 30 %, 50 votes", two_camps, 0.0, 0.0, truth=mean_taste,
           average=mean_preference, covered=MIDDLE),
+    Crowd("one has half of the votes", one_half, 0.0, 0.0, average=mean_preference),
+    Crowd("12 of 60 copy another", copied, 0.0, 0.0),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from prefpath.model.design import Codes
 from prefpath.text import agreeing, counted, listed
+from prefpath.trust.copies import ONE_VOICE, find_copies, same_votes
 from prefpath.trust.repeats import AS_ONE, find_repeats, hanging_together
 from prefpath.votes import Votes
 from prefpath.votes.graph import saw_one_order
@@ -54,6 +55,9 @@ def told_here_only(votes: Votes, position_bias: bool) -> Iterator[str]:
     repeats = find_repeats(votes)
     if repeats.hang_together:
         yield f"{hanging_together(repeats, votes.voter)}: {AS_ONE}"
+    copies = find_copies(votes)
+    if len(copies.who):
+        yield f"{same_votes(votes, copies)}: {ONE_VOICE}"
 
 
 def _and_verdicts(votes: Votes) -> str:

@@ -16,6 +16,7 @@ from prefpath.fitted import Fitted
 from prefpath.inference.bounded import bounded_items
 from prefpath.inference.slot_votes import SlotVotes, add_up_slots
 from prefpath.inference.slots import Slots, add_weights, fill_slots, number_slots
+from prefpath.inference.voices import one_voice_each, without_majority
 from prefpath.model.design import Codes, Floats, Ints
 from prefpath.model.problem import Problem
 from prefpath.path import Path
@@ -128,7 +129,17 @@ def gather_evidence(fitted: Fitted, *, everybody: bool = False, tastes: bool = T
     otherwise = sees_otherwise(problem.votes.annotator_weight, attention) & (not everybody)
     known = problem.loss.binary and not otherwise.any()
     bounded = fitted.bounded if known else _bounded(problem, fitted.component, ~otherwise)
-    return evidence_of(fitted, otherwise, bounded, tastes=tastes)
+    counts = share_that_counts(fitted, otherwise, tastes=tastes)
+    return evidence_of(fitted, counts, bounded, tastes=tastes)
+
+
+def share_that_counts(fitted: Fitted, otherwise: BoolArray, *, tastes: bool) -> Floats:
+    """Share of each annotator's votes that counts: all, but of those left out none."""
+    if tastes:
+        return np.where(otherwise, 0.0, 1.0)
+    deviates = np.zeros(len(otherwise), dtype=bool)
+    deviates[fitted.path.active_deviations(fitted.t)[0]] = True
+    return one_voice_each(fitted.votes.annotator_weight, otherwise, deviates)
 
 
 def check_size(problem: Problem) -> None:
@@ -143,15 +154,15 @@ def check_size(problem: Problem) -> None:
 
 
 def evidence_of(
-    fitted: Fitted, otherwise: BoolArray, bounded: BoolArray, *, tastes: bool = True
+    fitted: Fitted, counts: Floats, bounded: BoolArray, *, tastes: bool = True
 ) -> Evidence:
-    """The same where it is known who is left out, and which items have a bounded score."""
+    """The same where it is known whose votes count, and which items have a bounded score."""
     problem, path, t = fitted.problem, fitted.path, fitted.t
-    usable = _without_unbounded(_without(problem, otherwise), bounded)
+    usable = _without_unbounded(_counting(problem, counts), bounded)
     own, own_bias, active = own_parts(path, t)
     if not tastes:
         own, active = np.zeros_like(own), own_bias != 0.0
-    active &= ~otherwise
+    active &= counts > 0.0
     slots, slot_of_cell = _pool(usable, own, own_bias, active)
     return Evidence(
         problem=usable,
@@ -181,10 +192,10 @@ def common_part(fitted: Fitted) -> Floats:
 def sees_otherwise(weight: Floats, attention: Floats) -> BoolArray:
     """Who sees the scores more or less sharply: the clearest, as long as half of votes stay in.
 
-    `weight` is what each annotator's votes weigh.
+    `weight` is what each annotator's votes weigh; whoever cast most of all is one voice.
     """
     order = np.argsort(-np.abs(attention), kind="stable")
-    weight = weight[order]
+    weight = without_majority(weight, attention != 0.0)[order]
     fits = np.cumsum(weight) <= _MOST_LEFT_OUT * weight.sum()
     otherwise = np.zeros(len(order), dtype=bool)
     otherwise[order] = np.logical_and.accumulate(fits) & (attention[order] != 0.0)
@@ -199,16 +210,15 @@ def _bounded(problem: Problem, component: CodeArray, kept: BoolArray) -> BoolArr
     return bounded_items(votes, component, problem.loss)
 
 
-def _without(problem: Problem, left_out: BoolArray) -> Problem:
-    """The problem without the votes of some annotators.
+def _counting(problem: Problem, counts: Floats) -> Problem:
+    """The problem with a share of each annotator's votes.
 
     Whoever sees the scores more or less sharply (attention) says little of their size: intervals
     are made from the others, which costs some width and no coverage.
     """
-    if not left_out.any():
+    if (counts == 1.0).all():
         return problem
-    kept = ~left_out[problem.votes.annotator]
-    fewer = problem.with_weight(np.where(kept, problem.weight, 0.0))
+    fewer = problem.with_weight(problem.weight * counts[problem.votes.annotator])
     return replace(fewer, total_weight=problem.total_weight)  # the penalty was paid by all
 
 

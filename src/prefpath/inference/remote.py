@@ -21,6 +21,7 @@ from prefpath.inference.evidence import (
     evidence_of,
     own_parts,
     sees_otherwise,
+    share_that_counts,
 )
 from prefpath.inference.sandwich import AnnotatorsHere, Spread
 from prefpath.inference.slot_votes import SlotVotes
@@ -36,9 +37,9 @@ class ShardEvidence:
     def __init__(self, fitted: Fitted) -> None:
         self._fitted = fitted
 
-    def gather(self, otherwise: BoolArray, bounded: BoolArray, tastes: bool) -> Any:
+    def gather(self, counts: Floats, bounded: BoolArray, tastes: bool) -> Any:
         """Pool the votes; how many comparisons each annotator has, and the slots."""
-        evidence = evidence_of(self._fitted, otherwise, bounded, tastes=tastes)
+        evidence = evidence_of(self._fitted, counts, bounded, tastes=tastes)
         self._evidence, self._here = evidence, AnnotatorsHere(evidence)
         cells = np.diff(evidence.problem.design.cells)
         return cells, evidence.slots, evidence.slot_votes
@@ -109,7 +110,8 @@ def evidence_elsewhere(
     own, own_bias, active = own_parts(fitted.path, fitted.t)
     active = (active if tastes else own_bias != 0.0) & ~otherwise
     with shards_of(fitted, ShardEvidence) as shards:
-        told = [(left_out, bounded, tastes) for left_out in where.numbering.split(otherwise)]
+        counts = share_that_counts(fitted, otherwise, tastes=tastes)
+        told = [(share, bounded, tastes) for share in where.numbering.split(counts)]
         found = shards.tell("gather", told)
         n_cells = where.numbering.join([one[0] for one in found])
         slots, slot_votes = unite_slots([one[1:] for one in found], fitted.votes.n_items)

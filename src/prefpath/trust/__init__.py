@@ -14,6 +14,7 @@ from prefpath.trust.annotators import (
     count_orders,
 )
 from prefpath.trust.circles import check_circles
+from prefpath.trust.copies import check_copies
 from prefpath.trust.items import (
     check_finite_scores,
     check_one_scale,
@@ -61,6 +62,7 @@ def trust_panel(votes: Votes, *, about: About | None = None) -> TrustPanel:
             check_population(votes, about),
             check_dominance(votes),
             *check_repeats(votes),
+            *check_copies(votes),
             check_ties(votes),
             check_orders_of_pairs(orders, votes),
             check_one_order(votes, met),
