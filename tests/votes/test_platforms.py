@@ -192,3 +192,13 @@ def test_several_questions_are_said_to_be_read_as_one(tmp_path: Path) -> None:
         table(header, LEFT, RIGHT, coded("left", "right"), ["safe", "safe", "dull", "dull"])
     )
     assert said not in read_votes(path, group="category").origin["read_as"]
+
+
+def test_a_tie_beside_items_counted_from_0(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(table("user,response_0,response_1,choice", WHO, LEFT, RIGHT, list("0120")))
+    with pytest.raises(VoteError, match="0, 1 or 2, which can mean") as caught:
+        read_votes(path)
+    assert "--choices 0=left,1=right,2=tie (" in str(caught.value.remedy)
+    votes = read_votes(path, choices={0: "left", 1: "right", 2: "tie"})
+    assert sorted(votes.choice) == [-1, 0, 1, 1]
