@@ -136,11 +136,14 @@ def spelling(word: str, words: Iterable[Any]) -> str:
 
     >>> spelling("--annnotator", ["--annotator", "--left"]), spelling("x", ["left", "right"])
     ("check the spelling: is '--annotator' meant?", 'check the spelling')
+    >>> spelling("20", ["2.0", "20.0"])
+    "check the spelling: is '20.0' meant?"
     """
     from difflib import get_close_matches
 
     known = {str(known).lower(): known for known in reversed(list(words)[:_MOST_TRIED])}
-    near = get_close_matches(word.lower(), known, n=1)
+    equal = [f"{word}.0"] if f"{word}.0" in known else []  # ids that a table had as floats
+    near = equal or get_close_matches(word.lower(), known, n=1)
     return f"check the spelling: is {quoted(known[near[0]])} meant?" if near else _SPELLING
 
 

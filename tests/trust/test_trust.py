@@ -340,3 +340,12 @@ def test_what_few_votes_cannot_tell_is_not_said_to_have_passed() -> None:
     many = trust_panel(healthy(annotator=list(range(3000))))["sides chosen"]
     assert many.status == "passed"
     assert many.finding.endswith("nobody alone cast enough votes to tell")
+
+
+@pytest.mark.parametrize(("shown", "is_told"), [(1, True), (4, False)])
+def test_texts_shown_once_are_told_of_their_models(shown: int, is_told: bool) -> None:
+    left, right = (np.repeat(np.arange(start, 40, 2), shown) for start in (0, 1))
+    choice = np.where(np.arange(len(left)) % 2, 1.0, -1.0)
+    panel = trust_panel(Votes.from_arrays(["ann"] * len(left), left, right, choice))
+    advice = {check.name: check.advice for check in panel.checks}["votes per item"]
+    assert ("rank the models: --left, --right" in advice) is is_told

@@ -54,3 +54,11 @@ def test_two_words_of_which_nothing_is_known_are_shown_both_ways(
     one, other = words
     ways = remedies(written(tmp_path, [one, other, one, other]))
     assert ways == [f"{one}=left,{other}=right", f"{other}=left,{one}=right"]
+
+
+def test_a_remedy_copied_from_a_terminal_has_line_ends(tmp_path: Path) -> None:
+    path = written(tmp_path, ["The left one", "The right one", "The left one", "The right one"])
+    path.write_text(path.read_text().replace("choice", "Which would you take home?"))
+    copied = {"choices": parse_choices("The left\none=left,The right one=right")}
+    votes = read_votes(path, choice="Which would\nyou take home?", **copied)
+    assert sorted(votes.choice) == [-1, -1, 1, 1]

@@ -176,3 +176,29 @@ def test_a_long_question_can_be_copied(tmp_path: Path) -> None:
         read_votes(path)
     assert f"--choice '{question}' (" in str(caught.value.remedy)
     assert_same_votes(read_votes(path, choice=question), EXPECTED)
+
+
+def test_several_questions_are_said_to_be_read_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    said = "all of category is read as one question (--group category compares them)"
+    for values, is_said in (
+        (["safe", "safe", "", "dull"], True),
+        (["safe", "", "safe", ""], False),
+    ):
+        header = "left_id,right_id,winner,category"
+        path.write_text(table(header, LEFT, RIGHT, coded("left", "right"), values))
+        assert (said in read_votes(path).origin["read_as"]) is is_said
+    path.write_text(
+        table(header, LEFT, RIGHT, coded("left", "right"), ["safe", "safe", "dull", "dull"])
+    )
+    assert said not in read_votes(path, group="category").origin["read_as"]
+
+
+def test_a_tie_beside_items_counted_from_0(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(table("user,response_0,response_1,choice", WHO, LEFT, RIGHT, list("0120")))
+    with pytest.raises(VoteError, match="0, 1 or 2, which can mean") as caught:
+        read_votes(path)
+    assert "--choices 0=left,1=right,2=tie (" in str(caught.value.remedy)
+    votes = read_votes(path, choices={0: "left", 1: "right", 2: "tie"})
+    assert sorted(votes.choice) == [-1, 0, 1, 1]

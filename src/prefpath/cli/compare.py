@@ -13,6 +13,7 @@ from rich.markup import escape
 from prefpath.cli.app import app, console, print_json, table
 from prefpath.cli.progress import progress_bar
 from prefpath.cli.takes_votes import Json, Seed, takes_votes
+from prefpath.text import counted
 from prefpath.votes import Votes
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def compare(
 
 
 def _show(votes: Votes, found: Comparison, over: str, n_splits: int, test_share: float) -> None:
-    title = f"mismatch ratio on held-out votes: {n_splits} random splits, "
+    title = f"mismatch ratio on held-out votes: {counted(n_splits, 'random split')}, "
     title += f"{test_share:.0%} of the {over} held out"
     rows = [
         (

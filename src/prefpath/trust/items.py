@@ -14,6 +14,11 @@ from prefpath.votes.encode import IntArray
 from prefpath.votes.graph import components_of_pairs
 
 FEW_VOTES_PER_ITEM = 10
+_SEEN_ONCE = 2  # votes of an item in the middle, in tables of texts or pictures shown once
+_OF_MODELS = (
+    "; if these are texts or pictures that models or systems made, and columns name those, rank "
+    "the models: --left, --right"
+)
 
 
 def check_one_scale(votes: Votes, met: Meetings) -> TrustCheck:
@@ -45,7 +50,8 @@ def check_votes_per_item(votes: Votes) -> TrustCheck:
         "warn",
         f"{spread}; fewer than {FEW_VOTES_PER_ITEM} on {counted(few, 'item')}: "
         f"{named(votes.items[few])}",
-        "collect more votes on these items, or expect wide intervals for them",
+        "collect more votes on these items, or expect wide intervals for them"
+        + (_OF_MODELS if np.median(n_votes) <= _SEEN_ONCE else ""),
         tuple(votes.items[few].tolist()),
     )
 

@@ -251,9 +251,12 @@ def _own_sides(columns: VerdictColumns, given: Mapping[str, Verdict]) -> Mapping
 def parse_choices(text: str) -> Choices:
     """Choices as typed on a command line.
 
+    Words copied from a terminal have line ends for blanks.
+
     >>> parse_choices("names"), parse_choices("1=left, 2=right")
     ('names', {'1': 'left', '2': 'right'})
     """
+    text = re.sub(r"\s*\n\s*", " ", text)
     if "=" not in text:
         return text.strip()  # type: ignore[return-value]  # checked where it is used
     pairs = (pair.rpartition("=") for pair in text.split(","))

@@ -78,7 +78,9 @@ def check_numbers(column: str, chosen: Chosen, *, is_scale: bool = False) -> Non
     if values <= {0.0, 1.0, 2.0, 3.0} and all(value == int(value) for value in values):
         neutral = "".join(f",{v:g}=tie" for v in sorted(values - {1.0, 2.0}))
         seen = _either(f"{value:g}" for value in sorted(values))
-        raise _ambiguous(column, seen, f"1=left,2=right{neutral}", f"2=left,1=right{neutral}")
+        from_0 = ("0=left,1=right,2=tie",) if values == {0.0, 1.0, 2.0} else ()
+        codes = (f"1=left,2=right{neutral}", f"2=left,1=right{neutral}", *from_0)
+        raise _ambiguous(column, seen, *codes)
     if most <= _LONGEST_SCALE and all(value == int(value) for value in values):
         raise _steps(column, int(least), int(most))
     if values <= {0.0, 0.5, 1.0}:

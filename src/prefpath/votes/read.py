@@ -15,6 +15,7 @@ from prefpath.votes.dialects import JUDGES, WEIGHTS, Dialect
 from prefpath.votes.opening import naming, open_source
 from prefpath.votes.origin import describe_origin, say_what_was_left_out
 from prefpath.votes.people import open_people
+from prefpath.votes.pooled import says_pooled
 from prefpath.votes.ratings import (
     GroupedBy,
     PairsDrawn,
@@ -154,6 +155,8 @@ def read_votes(
         result, said = read_relation(
             database, table, known_as, wanted, choices, rules, winner_first=winner_first
         )
+        used = frozenset(filter(None, (*known_as.columns, wanted.annotator, group)))
+        said = "; ".join(filter(None, (said, says_pooled(database, table, used))))
     if wanted.position is None:
         check_winner_first(result.coded, result.annotators)
     return _as_votes(table, known_as, wanted, result, said, group)

@@ -87,10 +87,13 @@ class Source:
     said: str = ""
 
     def find(self, name: str) -> str | None:
-        """The user's column of this name: exactly, or else in any mixture of case."""
+        """The user's column of this name: exactly, or else in any mixture of case and blanks.
+
+        A long name that is copied from a terminal has line ends for blanks.
+        """
         if name in self.columns:
             return name
-        alike = [own for own in self.columns if own.strip().casefold() == name.casefold()]
+        alike = [own for own in self.columns if _folded(own) == _folded(name)]
         return alike[0] if len(alike) == 1 else None
 
     def column(self, name: str) -> Column:
@@ -115,6 +118,10 @@ class Source:
                 remedy="rename or remove the others",
             )
         return self.columns[own]
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def renamed(scan: str, types: Mapping[str, str]) -> tuple[str, dict[str, Column]]:
