@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prefpath import PreferenceModel, SettingError, simulate_crowd
+from prefpath import PreferenceModel, SettingError, Votes, simulate_crowd
 from prefpath.model.features import ItemFeatures
 
 CROWD = simulate_crowd(1_500, 15, 6, deviants=2, clickers=1, seed=0)
@@ -82,3 +82,22 @@ def test_new_items_by_label() -> None:
     asked = pandas.DataFrame({"left": ["new"], "right": [labels[0]], "annotator": ["nobody"]})
     expected = float((3.0 * crowd.common - phi[0]) @ crowd.common)
     assert model.decision_function(asked)[0] == pytest.approx(expected, rel=0.3)
+
+
+@pytest.mark.filterwarnings("ignore::prefpath.errors.VoteWarning")
+@pytest.mark.parametrize("cv", [0, 3])
+def test_a_position_effect_that_no_vote_tells_of_is_none(cv) -> None:
+    """It was asked for, and no side is known; or only those of votes that weigh nothing."""
+    crowd = simulate_crowd(600, 10, 4, seed=0).votes
+    sided = np.arange(crowd.n_rows) < 3
+    for known, weight in ((False, crowd.weight), (sided, np.where(sided, 0.0, crowd.weight))):
+        votes = Votes.from_codes(
+            *(crowd.annotator, crowd.left, crowd.right, crowd.choice, weight),
+            annotators=crowd.annotators,
+            items=crowd.items,
+            position_known=known,
+        )
+        model = PreferenceModel(common_position=True, weak=True, cv=cv).fit(votes)
+        left = model.predict_proba(votes)[:, 1]
+        assert ((left > 0.0) & (left < 1.0)).all()
+        assert not model.weak_.values.position.any()

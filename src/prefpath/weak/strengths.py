@@ -99,7 +99,9 @@ def groups_of(ballots: Ballots, entered: Entered) -> Groups:
 def scale_of(ballots: Ballots, groups: Groups, tau: Floats) -> Coefficients:
     """Standard deviation of each coefficient; leans have none where sides do not matter."""
     known = Coefficients(*(tau[group] for group in groups))
-    position = np.array([1.0 if ballots.common_position else 0.0])
+    # Where no vote tells of sides, nothing would hold an effect with a flat prior.
+    telling = bool((ballots.target.weight * ballots.design.position).any())
+    position = np.array([1.0 if ballots.common_position and telling else 0.0])
     return known._replace(position=position)
 
 
