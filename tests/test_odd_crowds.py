@@ -36,6 +36,20 @@ def test_where_nobody_enters_the_path_is_one_ranking_and_short(answer):
     assert model.path_.times[-1] <= 3.0 * model.path_.times[0]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_ties_alone_leave_no_variance_below_nothing(seed):
+    """Rounding of either sign made standard errors that are no numbers."""
+    rng = np.random.default_rng(seed)
+    left, who = rng.integers(0, 8, 6), np.arange(6) % 2
+    votes = Votes.from_arrays(who, left, (left + rng.integers(1, 8, 6)) % 8, np.zeros(6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", VoteWarning)
+        model = PreferenceModel(loss="huber", cv=0, common_position=True, attention=False)
+        scores = model.fit(votes).common_scores()
+    assert np.isfinite(scores.standard_error).all()
+
+
 def test_one_vote_cannot_be_held_out_and_the_remedy_is_an_option():
     votes = Votes.from_arrays(["ann"], ["x"], ["y"], [1])
     remedy = r"5 folds over 1 vote\n.*\n.*--cv 0 \(cv=0\)"

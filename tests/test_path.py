@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -201,6 +203,17 @@ def test_spoiled_files_are_said_to_be_so(tmp_path, spoil):
     file.write_bytes(spoil(file.read_bytes()))
     with pytest.raises(VoteError, match="not a saved path"):
         Path.load(file)
+
+
+def test_an_array_said_to_be_of_petabytes_is_damage(tmp_path):
+    """It was a `MemoryError`."""
+    header = io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+    np.lib.format.write_array_header_1_0(header, shape)
+    with zipfile.ZipFile(tmp_path / "it.npz", "w") as archive:
+        archive.writestr("times.npy", header.getvalue() + bytes(80))
+    with pytest.raises(VoteError, match="not a saved path"):
+        Path.load(tmp_path / "it.npz")
 
 
 def test_any_flipped_bit_of_flags_and_method_is_an_error_or_changes_nothing(tmp_path):

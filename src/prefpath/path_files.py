@@ -66,7 +66,7 @@ def read_fields(file: FilePath) -> dict[str, Any]:
             found = _fields(meta, arrays)
             _check(found)
             return found
-    except DAMAGED as error:
+    except (*DAMAGED, MemoryError) as error:  # a spoiled header may ask for petabytes
         raise VoteError(
             f"{file} is not a saved path: {error}", expected="a file that Path.save wrote"
         ) from error

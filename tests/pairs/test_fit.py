@@ -21,6 +21,7 @@ from prefpath.pairs import (
 )
 from prefpath.pairs.fit import logistic_derivatives
 from prefpath.pairs.laplacian import PairGraph
+from prefpath.pairs.newton import minimise
 from prefpath.votes.graph import components_of_pairs
 
 
@@ -104,6 +105,15 @@ def test_separated_counts_are_said_not_to_converge() -> None:
     counts = pool_pairs(left, right, np.array([1.0, 1.0, -1.0]), n_items=3)  # item 2 never lost
     assert not fit_bradley_terry(counts).converged
     assert fit_bradley_terry(counts, ridge=1e-3).converged
+
+
+def test_without_curvature_no_minimum_is_said_to_be_found() -> None:
+    """A step without end, made as long as one may be, was not a number."""
+    start = np.zeros(2)
+    with np.errstate(all="raise"):
+        found = minimise(lambda x: (x + 1.0, x), lambda _, slope: slope * np.inf, start)
+    assert not found.converged
+    assert_array_equal(found.coefficient, start)
 
 
 def test_far_starts_come_home() -> None:

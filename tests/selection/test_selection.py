@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefpath import PreferenceModel, SettingError, VoteError, Votes, fit_path, simulate_crowd
+from prefpath import (
+    PreferenceModel,
+    SettingError,
+    VoteError,
+    Votes,
+    VoteWarning,
+    fit_path,
+    simulate_crowd,
+)
 from prefpath.model.losses import as_loss
 from prefpath.model.problem import Problem
 from prefpath.predict import Comparisons, path_margins
@@ -382,6 +390,22 @@ class TestOpenPaths:
         assert found.mean[0] > 0.4
         assert found.mean.min() < 0.02
         assert path.times[-1] <= 1.1e4 * path.times[0]
+
+    def test_it_ends_where_it_takes_too_long_and_says_so(self):
+        """The same crowd of camps, whose error falls on and on."""
+        rng = np.random.default_rng(0)
+        who, left = rng.integers(0, 8, 400), rng.integers(0, 5, 400)
+        right = (left + rng.integers(1, 5, 400)) % 5
+        choice = np.sign(right - left) * np.where(who % 2 == 0, 1, -1)
+        problem = Problem.build(Votes.from_arrays(who, left, right, choice))
+        folds, grid = make_folds(problem.votes, 2), make_grid(None, 15, "auto")
+        usual, _ = follow_until_settled(problem, folds, grid)
+        stopping = Stopping(most_evaluations=usual.n_evaluations // 2)
+        with pytest.warns(VoteWarning, match=r"evaluations and ends before .*--t-ratio"):
+            path, found = follow_until_settled(problem, folds, grid, stopping=stopping)
+        assert path.times[-1] < usual.times[-1]
+        np.testing.assert_array_equal(path.times, usual.times[: path.n_times])
+        assert len(found.mean) == path.n_times
 
     def test_it_ends_with_features_and_a_minimised_common_part(self):
         votes = random_votes(4, n_votes=120)

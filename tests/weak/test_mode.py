@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from weak_cases import LOSSES, small_posterior, small_problem
+from weak_cases import LOSSES, small_posterior, small_problem, small_votes
 
+from prefpath.model.problem import Problem
 from prefpath.weak.mode import Posterior, find_mode
 
 CASES = [(loss, features) for loss in LOSSES for features in (False, True)]
@@ -104,6 +107,20 @@ def test_mode_agrees_with_an_optimiser_that_sees_plain_arrays(loss: str, feature
     np.testing.assert_allclose(
         state.margin[posterior.ballots.cell_of_row], margins(state.q), atol=1e-9
     )
+
+
+def test_strengths_of_choices_far_apart_do_not_make_coefficients_run_away() -> None:
+    """Huber's loss has no curvature far out: a step too long by more than a million was taken."""
+    votes = small_votes()
+    strong = replace(votes, choice=1e9 * votes.choice)
+    problem = Problem.build(strong, loss="huber", common_position=True)
+    heavy = replace(problem.votes, weight=1e9 * problem.votes.weight)
+    posterior, _ = small_posterior(Problem.build(heavy, loss="huber", common_position=True))
+    start = posterior.state(np.zeros(len(posterior.scale.flat())))
+    with np.errstate(all="raise"):
+        state = find_mode(posterior, start.q)
+    assert posterior.value(state) <= posterior.value(start)
+    assert np.isfinite(state.q).all()
 
 
 def test_a_scale_of_zero_switches_effects_off() -> None:

@@ -86,7 +86,7 @@ class CommonScores:
     @property
     def standard_error(self) -> Floats:
         """Of each score; never below what single votes alone would leave."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), np.diag(self.unclustered)))
+        return _larger_error(self.covariance, self.unclustered)
 
     def difference(self, a: Ints | int, b: Ints | int) -> tuple[Floats, Floats]:
         """Difference of the scores of items a and b (codes), and its standard error."""
@@ -162,7 +162,7 @@ def in_scores(
         by_item = _draws_of_scores(evidence, clustered.settle(draws)) + shift - level
     covariance = _score_form(evidence, clustered.of_settled(clustered.covariance))
     unclustered = _score_form(evidence, clustered.of_settled(clustered.unclustered))
-    error = np.sqrt(np.maximum(np.diag(covariance), np.diag(unclustered)))
+    error = _larger_error(covariance, unclustered)
     bounded = evidence.bounded & clustered.consensus.converged & (error < _LARGEST_ERROR)
     if by_item is not None:
         covariance = _covariance_of_draws(by_item)
@@ -271,6 +271,12 @@ def _component_means(component: CodeArray, bounded: BoolArray) -> Floats:
 def _centre_form(covariance: Floats, mean: Floats) -> Floats:
     half = covariance - mean @ covariance
     return half - half @ mean.T
+
+
+def _larger_error(covariance: Floats, unclustered: Floats) -> Floats:
+    """Standard errors by the larger variance; of all ties it is rounding, of either sign."""
+    variance = np.maximum(np.diag(covariance), np.diag(unclustered))
+    return np.sqrt(np.maximum(variance, 0.0))
 
 
 def _variance_of_difference(covariance: Floats, a: Any, b: Any) -> Floats:

@@ -48,6 +48,8 @@ def minimise(
     for _ in range(most_steps):
         step = newton_step(curvature, slope)
         size = float(np.abs(step).max(initial=0.0))
+        if not np.isfinite(size):  # no curvature left (Huber's loss, far out): no minimum is known
+            break
         if size > longest:
             step *= longest / size
         coefficient, slope, curvature = _advance(evaluate, coefficient, slope, step)

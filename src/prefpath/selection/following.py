@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from prefpath.checkpoint import Checkpoint, Slot, slot_in
 from prefpath.checkpoint.files import Arrays
+from prefpath.errors import VoteWarning
 from prefpath.model.design import Floats
 from prefpath.model.problem import Problem
 from prefpath.path import Path
@@ -163,7 +165,7 @@ class Follower:
         if self._slot is not None:
             self._slot.begin()
         self.watch.see(self.scorers, self.stopping.sure)
-        self.settled = self._is_settled(self.found(), self._first)
+        self.settled = self._is_settled(self.found(), self._first) or self._takes_too_long()
         if self._slot is not None:
             self._slot.end(lambda: as_arrays(FollowState(int(self.settled), self.watch.state())))
 
@@ -216,6 +218,19 @@ class Follower:
         ):
             return entered >= rule.entered
         return entered == 1.0 and stands_still(found.times, mean, rule.standstill)
+
+    def _takes_too_long(self) -> bool:
+        """Whether to end all the same: steps may shrink while time goes on."""
+        n_evaluations = self.main.work.evaluations
+        if n_evaluations <= self.stopping.most_evaluations:
+            return False
+        warnings.warn(
+            f"the path has taken {n_evaluations:,} evaluations and ends before its held-out error "
+            "has settled; --t-ratio (t_ratio) says how far to go instead",
+            VoteWarning,
+            stacklevel=2,
+        )
+        return True
 
 
 def fold_slot(k: int) -> str:

@@ -35,6 +35,8 @@ class Stopping:
         Relative change of the error over a factor of two that is none, once everybody is in.
     last_ratio : float
         Where to stop in any case.
+    most_evaluations : int
+        Of the path: beyond, it ends at the next decision, and says so.
     fold_tolerance : float
         Local error of the folds' steps: they only tell where to stop, and need not be followed
         as closely as the path (docs/selection.md has what that changes).
@@ -50,6 +52,7 @@ class Stopping:
     entered: float = SHARE_TO_SEE
     standstill: float = 1e-4
     last_ratio: float = LAST_RATIO
+    most_evaluations: int = 200_000
     fold_tolerance: float = 2e-2
     fold_tolerance_with_attention: float = 6e-2
 

@@ -24,8 +24,11 @@ from prefpath.weak.layout import Ballots, Coefficients
 
 _MOST_NEWTON_STEPS = 50
 _MOST_CG_STEPS = 300
-_SHORTEST_STEP = 1e-6
+_SHORTEST_STEP = 1e-12  # where no vote has curvature (Huber), a step is as long as a pull
 _STEEP = 0.5
+# Votes that nothing moves any more (all far beyond where Huber's loss bends) have no curvature
+# either: a prior that were flat altogether would leave nothing to divide by.
+_NEARLY_FLAT = 1e-6
 _NOTHING = np.zeros(0)
 
 
@@ -56,9 +59,9 @@ class Posterior:
 
     @cached_property
     def precision(self) -> Floats:
-        """Of the prior of q: 1, and 0 for the common position effect where there is one."""
+        """Of the prior of q: 1, and nearly 0 for the common position effect where there is one."""
         ones = Coefficients(*(np.ones_like(part) for part in self.scale))
-        flat = np.where(self.scale.position > 0, 0.0, 1.0)
+        flat = np.where(self.scale.position > 0, _NEARLY_FLAT, 1.0)
         return ones._replace(position=flat).flat()
 
     def state(self, q: Floats) -> State:
@@ -158,8 +161,10 @@ def find_mode(posterior: Posterior, q: Floats, *, tolerance: float = 1e-6) -> St
             slope = posterior.slopes(tried)
             downhill = -posterior.gradient(tried, slope.pull)
             # past the valley, and as steep on the other side: too far
-            if -float(downhill @ step) <= _STEEP * gain or length < _SHORTEST_STEP:
+            if -float(downhill @ step) <= _STEEP * gain:
                 break
+            if length < _SHORTEST_STEP:  # nowhere to go: to go there all the same may run away
+                return state
             length *= 0.5
         state = tried
     return state
