@@ -205,6 +205,13 @@ def mean_preference(drawn: Simulation) -> Scores:
     return fit_chances(np.mean([expit(s[:, None] - s[None, :]) for s in own], axis=0))
 
 
+def mean_preference_of_all(drawn: Simulation) -> Scores:
+    """The same where some see the scores less sharply."""
+    own = drawn.scores * drawn.attention[:, None] + drawn.deviation.toarray()
+    gaps = (row[:, None] - row[None, :] for row in own)
+    return fit_chances(sum(expit(gap) for gap in gaps) / len(own))
+
+
 def points(drawn: Simulation, ties: float = 0.4) -> Scores:
     """Scores whose win probabilities are the shares of points, ties counting half."""
     margin = drawn.scores[:, None] - drawn.scores[None, :]
@@ -283,4 +290,7 @@ CROWDS = (
           average=mean_preference, covered=MIDDLE),
     Crowd("one has half of the votes", one_half, 0.0, 0.0, average=mean_preference),
     Crowd("12 of 60 copy another", copied, 0.0, 0.0),
+    Crowd("3,000, 10 votes, 10 % random",
+          alike(30_000, 3_000, 12, clickers=0, random=0.1, deviation_scale=1.5), 0.0, 0.0,
+          t_ratio=6.0, average=mean_preference_of_all),
 )  # fmt: skip

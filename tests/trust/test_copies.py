@@ -66,3 +66,10 @@ def test_who_agrees_because_all_do_is_no_copy():
     assert len(find_copies(same).who) == 0
     two = simulate_crowd(10_000, 100, 2, activity="even", deviants=0, clickers=0, seed=2).votes
     assert len(find_copies(two).who) == 0
+
+
+def test_who_clicks_one_side_of_the_same_pairs_is_no_copy():
+    left, right = np.triu_indices(7, 1)
+    who = np.repeat(np.arange(5), 2 * len(left))
+    shown = np.tile(np.concatenate((left, right)), 5), np.tile(np.concatenate((right, left)), 5)
+    assert len(find_copies(Votes.from_arrays(who, *shown, np.ones(len(who)))).who) == 0

@@ -2,8 +2,9 @@
 
 A bot that copies, one person under two names, one model under two labels: intervals and verdicts
 take each for a voice of its own. Ballots that are equal to the last vote are rare by chance unless
-they are short or all agree: of a ballot seen twice, how likely are these choices, by one ranking of
-everybody, among its own pairs? Copies with a few changes are not noticed.
+they are short, all agree or all clicked one side: of a ballot seen twice, how likely are these
+choices among its own pairs, by one ranking of everybody or by sides alone? Copies with a few
+changes are not noticed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, log_expit
+from scipy.special import gammaln, log_expit, xlogy
 
 from prefpath.pairs import fit_bradley_terry, pool_votes
 from prefpath.pairs.keys import number_keys
@@ -77,7 +78,9 @@ def _log_chance(votes: Votes, u: int, scores: FloatArray) -> float:
     left, right, n = votes.left[rows], votes.right[rows], votes.count[rows].astype(float)
     shown, place = number_keys(left.astype(np.int64) * votes.n_items + right, votes.n_items**2)
     sign = np.sign(votes.choice[rows])
-    chosen = float(n @ log_expit(sign * (scores[left] - scores[right])))
+    clicks = np.array([n[sign > 0].sum(), n[sign < 0].sum()])
+    by_sides = float(xlogy(clicks, clicks / max(clicks.sum(), 1.0)).sum())
+    chosen = max(float(n @ log_expit(sign * (scores[left] - scores[right]))), by_sides)
     cast, won = (np.bincount(place, each, len(shown)) for each in (n, n * (sign > 0)))
     orders = gammaln(cast + 1.0) - gammaln(won + 1.0) - gammaln(cast - won + 1.0)
     return chosen + float(orders.sum())
