@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from prefpath import PreferenceModel, Votes, read_votes, simulate_crowd
+from prefpath.diagnose import STANDING_OUT
 from prefpath.findings import cautions, find
 from prefpath.findings.boards import boards_of
 
@@ -66,6 +67,34 @@ def test_worse_than_a_coin_is_said(model: PreferenceModel) -> None:
     assert found is not None
     bad = replace(fitted, cross_validation=replace(found, errors=np.full(found.errors.shape, 0.8)))
     assert any("A coin would predict" in sentence for sentence in cautions(bad))
+
+
+def thin_votes(n_items: int, spread: float, clicker: int | None = None) -> Votes:
+    """Few votes an item, by 50 annotators, one of whom may click left."""
+    rng = np.random.default_rng(10)
+    who, left = rng.integers(0, 50, 5_000), rng.integers(0, n_items, 5_000)
+    right = (left + rng.integers(1, n_items, 5_000)) % n_items
+    scores = spread * rng.normal(size=n_items)
+    won = rng.random(5_000) < 1.0 / (1.0 + np.exp(scores[right] - scores[left]))
+    return Votes.from_arrays(who, left, right, np.where(won | (who == clicker), 1.0, -1.0))
+
+
+def test_where_votes_are_coins_nobody_is_said_to_be_unlike_the_others() -> None:
+    """Of so few votes an item scores are nothing but error; tests that trust them named many."""
+    fitted = PreferenceModel(random_state=0).fit(thin_votes(3_700, 0.0, clicker=7)).fitted_
+    assert fitted.knows_nothing
+    assert any("nobody is said to be unlike" in sentence for sentence in cautions(fitted))
+    found = find(fitted)
+    assert found.meaning_of_attention is None
+    assert found.diagnosis.who(*STANDING_OUT).tolist() == [7]
+    assert found.diagnosis.who("one-sided clicker").tolist() == [7]
+
+
+def test_thin_votes_on_one_ranking_are_no_coins() -> None:
+    """A coin would lose less of these, too; but far more than half are predicted right."""
+    fitted = PreferenceModel(random_state=0).fit(thin_votes(1_000, 0.5)).fitted_
+    assert fitted.worse_than_a_coin
+    assert not fitted.knows_nothing
 
 
 def test_the_end_of_the_path_is_said() -> None:

@@ -115,6 +115,8 @@ def _judging(fitted: Fitted, examined: Callable[[], Examined], how: Settings) ->
             found = discover_in(
                 asked, how, position_bias=model.position_bias, common_position=shared
             )
+            if fitted.knows_nothing:
+                found = found.of_leans_only()
             unlike = unlike_in_attention(found)
             common_first = shared_position_effect(fitted)["first_probability"] if shared else None
     crowd = CrowdFacts(votes.n_annotators, how.least_votes, common_first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -75,6 +75,15 @@ class Discoveries:
         """Labels of those named for one kind of effect, the clearest first."""
         found = np.flatnonzero(self.named(kind))
         return self.annotators[found[np.argsort(self.p(kind)[found], kind="stable")]]
+
+    def of_leans_only(self) -> Discoveries:
+        """The same where nobody is named for being unlike the crowd: there is none.
+
+        Tests of that hold scores to be known but for their errors. Of scores that are nothing but
+        error, of few votes an item, they name many.
+        """
+        nobody = np.zeros(len(self.annotators), dtype=bool)
+        return replace(self, deviating=nobody, unlike_in_attention=nobody)
 
     def p(self, kind: Effect) -> Floats:
         """P-values of one kind of effect."""

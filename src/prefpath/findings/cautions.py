@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +17,10 @@ _END_WITHOUT_CHOICE = (
 _WORSE_THAN_A_COIN = (
     "A coin would predict the held-out votes better ({coin}): these votes do not carry this "
     "ranking. prefpath check says why; more votes on each pair would help."
+)
+_NOBODY_NAMED = (
+    "There is no ranking that others share, so nobody is said to be unlike the crowd (leans to one "
+    "side are tested all the same)."
 )
 _COINS = {"log-loss": "its log-loss is 0.6931", "mismatch": "half of them wrong"}
 _ALL_TIES = (
@@ -64,8 +67,10 @@ def cautions(fitted: Fitted) -> Iterator[str]:
         if at_end:
             yield _END_WITHOUT_CHOICE
         return
-    if _worse_than_a_coin(fitted):
+    if fitted.worse_than_a_coin:
         yield _WORSE_THAN_A_COIN.format(coin=_COINS[fitted.criterion or "log-loss"])
+    if fitted.knows_nothing:
+        yield _NOBODY_NAMED
     if _nearly_all_alone(fitted):
         yield _NEARLY_ALL_ALONE.format(
             n=fitted.active_count[0], all=fitted.votes.n_annotators, voters=f"{fitted.votes.voter}s"
@@ -105,11 +110,3 @@ def _nearly_all_alone(fitted: Fitted) -> bool:
     assert found is not None and common is not None
     many = fitted.active_count[0] >= _ALONE * fitted.votes.n_annotators
     return many and fitted.votes.n_annotators > 2 and found.wrong < 0.5 * common.wrong
-
-
-def _worse_than_a_coin(fitted: Fitted) -> bool:
-    found = fitted.held_out
-    assert found is not None
-    if fitted.criterion == "log-loss":
-        return found.error > math.log(2.0)
-    return found.wrong > 0.5

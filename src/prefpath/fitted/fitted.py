@@ -247,6 +247,18 @@ class Fitted:
         curve = self.held_out_along(np.array([self.t]))
         return None if curve is None else curve.first()
 
+    @property
+    def worse_than_a_coin(self) -> bool:
+        """Whether a coin would predict held-out votes better; False without cross-validation."""
+        found, criterion = self.held_out, self.criterion
+        return found is not None and criterion is not None and found.is_worse_than_a_coin(criterion)
+
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether a coin would predict better, and no less often wrong: there is no ranking."""
+        found = self.held_out
+        return self.worse_than_a_coin and found is not None and found.guesses(self.votes.n_votes)
+
     @cached_property
     def held_out_of_one_ranking(self) -> HeldOutError | None:
         """The same with one ranking for all: at the first knot, where the first one enters."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from prefpath.model.design import Floats
 from prefpath.selection.cross_validation import CrossValidation
+
+_BEYOND_CHANCE = 3.0  # standard errors of coins
 
 
 class HeldOutError(NamedTuple):
@@ -24,6 +27,17 @@ class HeldOutError(NamedTuple):
     error: float
     standard_error: float
     wrong: float
+
+    def is_worse_than_a_coin(self, criterion: str) -> bool:
+        """Whether tossing a coin would have lost less."""
+        return self.error > (math.log(2.0) if criterion == "log-loss" else 0.5)
+
+    def guesses(self, n_votes: int) -> bool:
+        """Whether about half of so many votes are wrong, as of guesses: beyond chance it is not less.
+
+        Votes predict each other both ways, so that chance is larger than that of as many coins.
+        """
+        return (1.0 - 2.0 * self.wrong) * math.sqrt(n_votes) < _BEYOND_CHANCE
 
 
 class HeldOutCurve(NamedTuple):

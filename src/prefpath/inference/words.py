@@ -112,7 +112,7 @@ def describe_attention(fitted: Fitted, about: About | None = None) -> str | None
     How many, and which way, is what predicts best and no verdict: the verdicts count that. A mean
     preference has in it who sees less sharply and was not found: it is nobody's who sees as most.
     """
-    if not fitted.problem.attention or not fitted.attention.any():
+    if not fitted.problem.attention or not fitted.attention.any() or fitted.knows_nothing:
         return None
     said = f"Not all {fitted.votes.voter}s see the ranking equally sharply: the scores "
     if population(fitted, about=about) == "these" or _is_mean_preference(fitted, about):
