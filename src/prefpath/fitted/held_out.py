@@ -33,7 +33,7 @@ class HeldOutError(NamedTuple):
         return self.error > (math.log(2.0) if criterion == "log-loss" else 0.5)
 
     def guesses(self, n_votes: int) -> bool:
-        """Whether about half of so many votes are wrong, as of guesses: beyond chance it is not less.
+        """Whether about half of so many votes are wrong, as of guesses: not less, beyond chance.
 
         Votes predict each other both ways, so that chance is larger than that of as many coins.
         """
