@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefpath import Path, SettingError, VoteError, Votes, fit_path
+from prefpath.errors import MachineError
 from prefpath.model.penalties import L1Penalty
 from prefpath.model.problem import Problem
 from prefpath.path import Knot
@@ -202,6 +203,16 @@ def test_spoiled_files_are_said_to_be_so(tmp_path, spoil):
     path.save(file)
     file.write_bytes(spoil(file.read_bytes()))
     with pytest.raises(VoteError, match="not a saved path"):
+        Path.load(file)
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    """A few megabytes can unpack to many gigabytes."""
+    file = tmp_path / "zeros.npz"
+    np.savez_compressed(file, times=np.zeros(1_000_000))
+    assert file.stat().st_size < 50_000
+    monkeypatch.setattr("prefpath.machine.free_memory", lambda: 1_000_000)
+    with pytest.raises(MachineError, match=r"reading .*zeros.npz needs about 8"):
         Path.load(file)
 
 

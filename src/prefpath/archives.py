@@ -12,9 +12,12 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from prefpath.machine import require_memory
+
 # NumPy reads the header of an array with `ast`, whose count of its own depth Python 3.11 keeps
 # for all threads at once: two readers side by side get "AST constructor recursion depth mismatch".
 _ONE_READER = threading.Lock()
+_MOST_PACKED = 1_032  # bytes in one, by zlib
 # What NumPy and zip raise on a file that is something else, cut short or spoiled. A flipped bit
 # can say "compressed by a method nobody knows" or "encrypted": NotImplementedError, RuntimeError.
 DAMAGED = (
@@ -43,4 +46,12 @@ def read_archive(file: Path) -> dict[str, NDArray[Any]]:
     ['a', 'b']
     """
     with _ONE_READER, file.open("rb") as handle, np.load(handle, allow_pickle=False) as archive:
+        _require_room(file, sum(part.file_size for part in archive.zip.infolist()))
         return dict(archive)
+
+
+def _require_room(file: Path, unpacked: int) -> None:
+    """Refuse what does not fit into memory before it is unpacked, and sizes that cannot be."""
+    if unpacked > _MOST_PACKED * file.stat().st_size:
+        raise BadZipFile(f"it is said to unpack to {unpacked:,} bytes")
+    require_memory(unpacked, f"reading {file}")

@@ -17,11 +17,14 @@ from prefpath.distributed.fleet import Fleet
 from prefpath.distributed.remote import count_votes
 from prefpath.findings import find
 from prefpath.findings import findings as findings_module
+from prefpath.inference.evidence import gather_evidence
 from prefpath.inference.own_attention import find_unequal_attention
+from prefpath.inference.remote import evidence_elsewhere
 from prefpath.inference.remote_settings import (
     find_shared_lean_elsewhere,
     find_unequal_attention_elsewhere,
 )
+from prefpath.inference.sandwich import cluster_covariance
 from prefpath.inference.shared_lean import find_shared_lean
 from prefpath.model.problem import Problem
 from prefpath.report import write_report
@@ -169,6 +172,26 @@ def test_ranks_of_an_undefeated_item_are_the_same(client, tmp_path):
     assert not all(found["bounded"])
     for name in ("item", "rank_low", "rank_high"):
         assert list(found[name]) == list(expected[name])
+
+
+def test_who_cast_most_votes_and_deviates_is_one_voice_there_as_here(client, tmp_path):
+    """The mean preference counts a share of their votes, known only once all are counted."""
+    crowd = simulate_crowd(2_400, 24, 6, activity="even", seed=4).votes
+    votes = np.repeat(np.arange(crowd.n_rows), crowd.count)
+    busy = crowd.annotator[votes] == 0
+    votes = np.concatenate([votes, np.repeat(votes[busy], 8)])
+    choice = np.where(crowd.annotator[votes] == 0, -crowd.choice[votes], crowd.choice[votes])
+    codes = (crowd.annotator[votes], crowd.left[votes], crowd.right[votes], choice)
+    votes = Votes.from_codes(*codes, annotators=crowd.annotators, items=crowd.items)
+    model = PreferenceModel(attention=False, common_position=False, **SHORT)
+    here, sharded = model.fit(votes).fitted_, shard_votes(votes, client, tmp_path)
+    evidence = gather_evidence(here, tastes=False)
+    assert evidence.problem.weight.sum() < 0.9 * here.problem.weight.sum()
+    expected = cluster_covariance(evidence)
+    there = model.fit(sharded, client=client, collect=False).fitted_
+    with evidence_elsewhere(there, tastes=False) as (evidence, annotators):
+        found = cluster_covariance(evidence, annotators)
+    np.testing.assert_allclose(found.covariance, expected.covariance, rtol=0.02)
 
 
 def test_a_cross_validated_fit_leaves_the_votes_where_they_are(client, sharded):
