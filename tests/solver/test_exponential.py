@@ -151,3 +151,24 @@ def test_a_step_whose_error_is_no_number_is_made_shorter():
     assert judged == [1.0, 2.0, np.inf]
     lengths = [steps._next(1.0, error) for error in judged]
     assert lengths == pytest.approx([0.8, 0.635, 0.1], abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_nothing_bends_the_common_part_before_the_first_has_entered(seed):
+    """Who enters within a step pulls its end; a cubic through both ends knew of that before."""
+    crowd = simulate_crowd(8_000, 12, 20, deviants=2, seed=seed)
+    problem = Problem.build(crowd.votes, attention=True)
+    with FlowSolver(problem, n_threads=1, tolerance=1e-4) as solver:
+        fine = solver._state_at(solver.first_entry())[: problem.n_common]
+    with FlowSolver(problem, n_threads=1) as solver:
+        first, n = solver.first_entry(), problem.n_common
+        step = solver.last
+        assert isinstance(step, RelaxedEnds)
+        scale = np.abs(fine).max()
+        assert np.abs(step.at(first)[:n] - fine).max() > 2e-3 * scale
+        assert np.abs(solver._state_at(first)[:n] - fine).max() < 1e-4 * scale
+        ends = step.at_with_first(step.start, first), step.at_with_first(step.end, first)
+        np.testing.assert_allclose(ends[0][:n], step.y0[:n], atol=1e-12)
+        np.testing.assert_allclose(ends[1][:n], step.y1[:n], atol=1e-12)
+        around = [step.at_with_first(first * (1.0 + off), first) for off in (-1e-9, 1e-9)]
+        np.testing.assert_allclose(*around, atol=1e-6 * scale)

@@ -25,6 +25,7 @@ from prefpath.solver.grid import FIRST_RATIO, Grid, give_up_after, say_nobody_en
 from prefpath.solver.interpolation import Ends, StepEnds, note_entries
 from prefpath.solver.recorder import FlowRecorder, Recorder
 from prefpath.solver.relax_units import Point
+from prefpath.solver.relaxed_ends import RelaxedEnds
 from prefpath.solver.room import is_large
 from prefpath.solver.slope import Slope
 from prefpath.solver.slowness import say_if_slow
@@ -191,16 +192,24 @@ class FlowSolver:
         for t in times[times > self.recorder.last_time]:
             while self.time < t:
                 self._advance_and_keep()
-            assert self.last is not None
-            y = self.last.at(float(t))
+            y = self._state_at(float(t))
             if self.slope.minimiser is not None:
                 self.slope.at(y)  # the minimiser at t itself, not between those of two steps
             self.recorder.record(float(t), y, self.crowd.active)
+            assert self.last is not None
             self.crowd.note_knot(float(t), self.last)
             if progress is not None:
                 progress(float(t), len(self.crowd.active.who))
         if self._slot is not None:
             self._slot.end(self._arrays)
+
+    def _state_at(self, t: float) -> Floats:
+        """The state at a time of the last step."""
+        last, first = self.last, self._first()
+        assert last is not None
+        if isinstance(last, RelaxedEnds) and last.start <= first <= last.end:
+            return last.at_with_first(t, first)
+        return last.at(t)
 
     @property
     def time_of_last_knot(self) -> float:

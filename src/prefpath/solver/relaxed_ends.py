@@ -12,8 +12,9 @@ from prefpath.model.design import Floats, Ints
 from prefpath.solver.active import Active
 from prefpath.solver.arguments import Terms
 from prefpath.solver.curvature import Rates, to_modes
-from prefpath.solver.interpolation import Ends, StepEnds
+from prefpath.solver.interpolation import Ends, StepEnds, hermite
 from prefpath.solver.relax_units import relax_scalars, unbend_scalars
+from prefpath.solver.relaxation import left_of_forces
 
 
 class Modes(NamedTuple):
@@ -56,6 +57,28 @@ class RelaxedEnds(StepEnds):
         places, bent = self._bent
         y[places] += s * s * (3.0 - 2.0 * s) * bent
         return y
+
+    def at_with_first(self, t: float, first: float) -> Floats:
+        """The state at time t within the step in which the first of all enters.
+
+        What bends the common part is who has entered: until then it relaxes by itself.
+        """
+        y, n = self.at(t), len(self.values)
+        begin, slope = self._alone_until(min(t, first))
+        y[:n] = begin
+        if t > first:
+            left, s = self.end - first, (t - first) / (self.end - first)
+            y[:n] = hermite(begin, self.y1[:n], slope, self.inner.f1[:n], left, s)
+        return y
+
+    def _alone_until(self, t: float) -> tuple[Floats, Floats]:
+        """The common part and its slope where nothing but itself has moved it since the start."""
+        time, slope, n = t - self.start, self.modes.slope0, len(self.values)
+        moved = time * left_of_forces(time * self.values)[0] * slope
+        return (
+            self.y0[:n] + to_modes(self.rows, moved),
+            to_modes(self.rows, slope - self.values * moved),
+        )
 
     @cached_property
     def _bent(self) -> tuple[Ints, Floats]:
