@@ -127,7 +127,7 @@ def attention_errors(path: Path, reference: Path) -> dict[str, float]:
         for kind, which in (("attention", ~just), ("just entered", just)):
             found[kind].append((np.where(which, own, 0.0), np.where(which, true, 0.0)))
     size = max(float(np.abs(reference.attention(t)).max()) for t in reference.times)
-    return {kind: largest(pairs) / size for kind, pairs in found.items()}
+    return {kind: largest(pairs) / (size or 1.0) for kind, pairs in found.items()}
 
 
 def largest(pairs: list[tuple[object, object]]) -> float:
