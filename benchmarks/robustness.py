@@ -10,7 +10,8 @@ at random, contrarily (slope -1), or clicks one side (left or right, lean 4). Me
 Bradley-Terry, CrowdBT, "set aside and refit" (those `discover` names are left out and
 Bradley-Terry is fitted to the others), ridge with slopes, and our model. Scores are centred. The
 standard error over crowds is printed beside each mean. "held" is the share of items whose true
-score lies in the 95 % interval of our leaderboard; rivals have none.
+score lies in the 95 % interval of our leaderboard; rivals have none. Ours are two: the leaderboard,
+made from those who see as most do, and the path's scores, in which all are, as sharply as they see.
 """
 
 from __future__ import annotations
@@ -89,6 +90,16 @@ def ours(settings: dict[str, object]) -> Method:
     return found
 
 
+def ours_on_the_path(settings: dict[str, object]) -> Method:
+    """Our path's common scores at the time chosen: who sees otherwise is in them, allowed for."""
+
+    def scores(votes: Votes) -> np.ndarray:
+        fitted = fit_ours(Data(votes, None), dict(settings)).fitted_
+        return fitted.path.scores(fitted.t)
+
+    return found_by(scores)
+
+
 def errors(scores: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     """RMSE of centred scores, and Kendall's tau."""
     apart = (scores - scores.mean()) - (truth - truth.mean())
@@ -115,7 +126,8 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore", VoteWarning)
     methods: dict[str, Method] = {name: found_by(RIVALS[name]) for name in given.rivals}
-    methods |= {name: ours(settings) for name, settings in our_settings(given.ours).items()}
+    for name, settings in our_settings(given.ours).items():
+        methods |= {name: ours(settings), f"{name}, on the path": ours_on_the_path(settings)}
     written = []
     for kind in given.kinds:
         for share in given.shares:
