@@ -88,6 +88,9 @@ def test_where_votes_are_coins_nobody_is_said_to_be_unlike_the_others() -> None:
     assert found.meaning_of_attention is None
     assert found.diagnosis.who(*STANDING_OUT).tolist() == [7]
     assert found.diagnosis.who("one-sided clicker").tolist() == [7]
+    assert not len(found.diagnosis.who("follows the crowd", "goes with the crowd"))
+    rows = found.diagnosis.rows(np.arange(50))
+    assert all("nan" not in reason for reason in rows["reason"])
 
 
 def test_thin_votes_on_one_ranking_are_no_coins() -> None:

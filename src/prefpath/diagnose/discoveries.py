@@ -77,13 +77,14 @@ class Discoveries:
         return self.annotators[found[np.argsort(self.p(kind)[found], kind="stable")]]
 
     def of_leans_only(self) -> Discoveries:
-        """The same where nobody is named for being unlike the crowd: there is none.
+        """The same where nobody is said to be like the crowd or unlike it: there is none.
 
         Tests of that hold scores to be known but for their errors. Of scores that are nothing but
         error, of few votes an item, they name many.
         """
-        nobody = np.zeros(len(self.annotators), dtype=bool)
-        return replace(self, deviating=nobody, unlike_in_attention=nobody)
+        nobody, unknown = np.zeros(len(self.annotators), dtype=bool), self.p_attention * np.nan
+        attention = replace(self.attention, estimate=unknown, low=unknown, high=unknown)
+        return replace(self, deviating=nobody, unlike_in_attention=nobody, attention=attention)
 
     def p(self, kind: Effect) -> Floats:
         """P-values of one kind of effect."""

@@ -2,7 +2,7 @@
 
 A field ends at the first byte of a word that is a comma or below a space: a subtraction carries
 into the highest bit of such bytes, of all eight together. What is before it goes into the key of
-the text as one number. Byte by byte the same took three times as long.
+the text as one number.
 """
 
 from __future__ import annotations
